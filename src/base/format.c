@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/format.h"
+
+#include <stdio.h>
+
+struct size_text format_size(uint64_t bytes)
+{
+	static const char *const units[] = {
+		"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"
+	};
+	struct size_text size;
+	unsigned unit = 0;
+	uint64_t tenths;
+
+	while (unit < 6 && bytes >> (10 * (unit + 1)))
+		unit++;
+	while (unit && (bytes & ((UINT64_C(1) << (10 * unit)) - 1))) {
+		/* not whole: a smaller unit that is, while the number stays short */
+		if (bytes >> (10 * (unit - 1)) > 9999)
+			break;
+		unit--;
+	}
+	if (!unit || !(bytes & ((UINT64_C(1) << (10 * unit)) - 1))) {
+		snprintf(size.text, sizeof(size.text), "%llu %s",
+			 (unsigned long long)(bytes >> (10 * unit)), units[unit]);
+		return size;
+	}
+	/* tenths of the unit, rounded up: a need is never understated */
+	tenths = (bytes >> (10 * unit)) * 10 +
+		 (((bytes & ((UINT64_C(1) << (10 * unit)) - 1)) >> (10 * (unit - 1))) *
+			  10 +
+		  1023) / 1024;
+	snprintf(size.text, sizeof(size.text), "%llu.%llu %s",
+		 (unsigned long long)(tenths / 10), (unsigned long long)(tenths % 10),
+		 units[unit]);
+	return size;
+}

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+#include "base/parse.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct {
+	const char *name;
+	uint64_t bytes;
+} units[] = {
+	{ "", 1 },
+	{ "k", 1ULL << 10 },
+	{ "K", 1ULL << 10 },
+	{ "KiB", 1ULL << 10 },
+	{ "kB", 1000ULL },
+	{ "m", 1ULL << 20 },
+	{ "M", 1ULL << 20 },
+	{ "MiB", 1ULL << 20 },
+	{ "MB", 1000ULL * 1000 },
+	{ "g", 1ULL << 30 },
+	{ "G", 1ULL << 30 },
+	{ "GiB", 1ULL << 30 },
+	{ "GB", 1000ULL * 1000 * 1000 },
+	{ "t", 1ULL << 40 },
+	{ "T", 1ULL << 40 },
+	{ "TiB", 1ULL << 40 },
+	{ "TB", 1000ULL * 1000 * 1000 * 1000 },
+};
+
+/*
+ * The digits at *@s; advances *@s past all of them, also when they overflow.
+ * Not strtoull(): that takes blanks, signs and, as -1, wraps.
+ */
+static int parse_digits(const char **s, uint64_t *value)
+{
+	const char *p = *s;
+	uint64_t v = 0;
+	int err = 0;
+
+	if (*p < '0' || *p > '9')
+		return -EINVAL;
+	for (; *p >= '0' && *p <= '9'; p++) {
+		if (__builtin_mul_overflow(v, 10, &v) ||
+		    __builtin_add_overflow(v, (uint64_t)(*p - '0'), &v))
+			err = -ERANGE;
+	}
+	*s = p;
+	*value = v;
+	return err;
+}
+
+int parse_size(const char *s, uint64_t *bytes)
+{
+	uint64_t v;
+	int err = parse_digits(&s, &v);
+
+	if (err == -EINVAL)
+		return err;
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+		if (strcmp(s, units[i].name))
+			continue;
+		if (err || __builtin_mul_overflow(v, units[i].bytes, &v))
+			return -ERANGE;
+		*bytes = v;
+		return 0;
+	}
+	return -EINVAL;
+}
+
+int parse_uint(const char *s, uint64_t min, uint64_t max, uint64_t *value)
+{
+	uint64_t v;
+	int err = parse_digits(&s, &v);
+
+	if (err == -EINVAL || *s)
+		return -EINVAL;
+	if (err || v < min || v > max)
+		return -ERANGE;
+	*value = v;
+	return 0;
+}
+
+/* The thread counts seen so far: each at most once, so the array never overflows. */
+struct thread_list {
+	unsigned count[PARSE_MAX_THREADS];
+	size_t nr;
+	bool seen[PARSE_MAX_THREADS + 1];
+};
+
+static void thread_list_add(struct thread_list *list, unsigned threads)
+{
+	if (list->seen[threads])
+		return;
+	list->seen[threads] = true;
+	list->count[list->nr++] = threads;
+}
+
+/* The thread count at *@s. */
+static int parse_thread_count(const char **s, unsigned *threads)
+{
+	uint64_t v;
+	int err = parse_digits(s, &v);
+
+	if (err)
+		return err;
+	if (v < 1 || v > PARSE_MAX_THREADS)
+		return -ERANGE;
+	*threads = (unsigned)v;
+	return 0;
+}
+
+/* One item of the list at *@s. */
+static int parse_thread_item(const char **s, struct thread_list *list)
+{
+	unsigned first, last;
+	bool doubling;
+	int err;
+
+	err = parse_thread_count(s, &first);
+	if (err)
+		return err;
+	doubling = !strncmp(*s, "..", 2);
+	if (!doubling && **s != '-') {
+		thread_list_add(list, first);
+		return 0;
+	}
+	*s += doubling ? 2 : 1;
+	err = parse_thread_count(s, &last);
+	if (err)
+		return err;
+	if (last < first)
+		return -EINVAL;
+	for (unsigned n = first; n < last; n = doubling ? 2 * n : n + 1)
+		thread_list_add(list, n);
+	thread_list_add(list, last);
+	return 0;
+}
+
+int parse_threads(const char *s, unsigned **list, size_t *nr)
+{
+	struct thread_list found = { .nr = 0 };
+	unsigned *copy;
+	int err;
+
+	for (;; s++) {
+		err = parse_thread_item(&s, &found);
+		if (err)
+			return err;
+		if (*s != ',')
+			break;
+	}
+	if (*s)
+		return -EINVAL;
+	copy = malloc(found.nr * sizeof(*copy));
+	if (!copy)
+		return -ENOMEM;
+	memcpy(copy, found.count, found.nr * sizeof(*copy));
+	*list = copy;
+	*nr = found.nr;
+	return 0;
+}

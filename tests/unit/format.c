@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Sizes for people. */
+#include "base/format.h"
+
+#include <string.h>
+
+#include "base/bits.h"
+#include "tap.h"
+
+static void sizes(void)
+{
+	static const struct {
+		uint64_t bytes;
+		const char *text;
+	} cases[] = {
+		{ 0, "0 B" },
+		{ 1, "1 B" },
+		{ 4095, "4095 B" },
+		{ 4096, "4 KiB" },
+		{ 4097, "4097 B" },
+		{ 512 << 20, "512 MiB" },
+		{ (uint64_t)3 << 29, "1536 MiB" },
+		{ (uint64_t)1 << 40, "1 TiB" },
+		{ 544 << 20, "544 MiB" },
+		{ 24683656u * (uint64_t)1024, "23.6 GiB" },
+		{ (uint64_t)32800 << 20, "32.1 GiB" },
+		{ UINT64_MAX, "16.0 EiB" },
+		{ (uint64_t)100 << 40, "100 TiB" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct size_text size = format_size(cases[i].bytes);
+
+		ok(!strcmp(size.text, cases[i].text), "%llu is '%s' (%s)",
+		   (unsigned long long)cases[i].bytes, cases[i].text, size.text);
+	}
+}
+
+int main(void)
+{
+	sizes();
+	return done();
+}
