@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What needs only the plain arrays of a struct topo: no system call, no hwloc. */
+#include "sys/topo.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+
+/* A CPU and its place in the order; ranks count from 0. */
+struct seat {
+	const struct topo_cpu *cpu;
+	unsigned smt;  /* rank in its core */
+	unsigned core; /* rank of its core in its node's part of its package */
+	unsigned turn; /* rank in its node: the round in which it is taken */
+	unsigned node; /* rank of its node in its package */
+};
+
+static int compare(unsigned a, unsigned b)
+{
+	return a < b ? -1 : a > b;
+}
+
+/* Topology order: package, node, core, sibling. */
+static int compare_topology(const void *left, const void *right)
+{
+	const struct topo_cpu *a = ((const struct seat *)left)->cpu;
+	const struct topo_cpu *b = ((const struct seat *)right)->cpu;
+	int order = compare(a->package, b->package);
+
+	if (!order)
+		order = compare(a->node, b->node);
+	if (!order)
+		order = compare(a->core, b->core);
+	if (!order)
+		order = compare(a->smt, b->smt);
+	return order ? order : compare(a->cpu, b->cpu);
+}
+
+/* By node, and within a node in the order in which its CPUs are taken. */
+static int compare_in_node(const void *left, const void *right)
+{
+	const struct seat *a = left, *b = right;
+	int order = compare(a->cpu->node, b->cpu->node);
+
+	if (!order)
+		order = compare(a->smt, b->smt);
+	if (!order)
+		order = compare(a->core, b->core);
+	if (!order)
+		order = compare(a->cpu->package, b->cpu->package);
+	return order ? order : compare(a->cpu->cpu, b->cpu->cpu);
+}
+
+/* One CPU of each node a turn: the nodes of different packages alternate. */
+static int compare_turns(const void *left, const void *right)
+{
+	const struct seat *a = left, *b = right;
+	int order = compare(a->turn, b->turn);
+
+	if (!order)
+		order = compare(a->node, b->node);
+	if (!order)
+		order = compare(a->cpu->package, b->cpu->package);
+	return order ? order : compare(a->cpu->node, b->cpu->node);
+}
+
+/* Ranks of siblings and cores; @seats are in topology order. */
+static void rank_cores(struct seat *seats, unsigned nr)
+{
+	for (unsigned i = 1; i < nr; i++) {
+		const struct topo_cpu *cpu = seats[i].cpu, *prev = seats[i - 1].cpu;
+
+		if (cpu->package != prev->package || cpu->node != prev->node)
+			continue;
+		if (cpu->core == prev->core) {
+			seats[i].core = seats[i - 1].core;
+			seats[i].smt = seats[i - 1].smt + 1;
+		} else {
+			seats[i].core = seats[i - 1].core + 1;
+		}
+	}
+}
+
+/* Rank of each node, in each of its packages; @seats are in topology order. */
+static void rank_nodes(struct seat *seats, unsigned nr)
+{
+	for (unsigned i = 1; i < nr; i++) {
+		const struct topo_cpu *cpu = seats[i].cpu, *prev = seats[i - 1].cpu;
+
+		if (cpu->package == prev->package)
+			seats[i].node = seats[i - 1].node + (cpu->node != prev->node);
+	}
+}
+
+/* When each is taken; @seats are ordered by node. */
+static void rank_turns(struct seat *seats, unsigned nr)
+{
+	for (unsigned i = 1; i < nr; i++) {
+		if (seats[i].cpu->node == seats[i - 1].cpu->node)
+			seats[i].turn = seats[i - 1].turn + 1;
+	}
+}
+
+int topo_plan(const struct topo *topo, enum pin_policy policy, unsigned nr,
+	      struct placement *placements)
+{
+	unsigned nr_cpus = topo->nr_cpus;
+	struct seat *seats;
+
+	if (policy == PIN_NONE) {
+		for (unsigned i = 0; i < nr; i++)
+			placements[i] = (struct placement){ -1, -1, -1, -1, -1 };
+		return 0;
+	}
+	if (!nr_cpus)
+		return -EINVAL;
+
+	seats = calloc(nr_cpus, sizeof(*seats));
+	if (!seats)
+		return -ENOMEM;
+	for (unsigned i = 0; i < nr_cpus; i++)
+		seats[i].cpu = &topo->cpus[i];
+	qsort(seats, nr_cpus, sizeof(*seats), compare_topology);
+	if (policy == PIN_SPREAD) {
+		rank_cores(seats, nr_cpus);
+		rank_nodes(seats, nr_cpus);
+		qsort(seats, nr_cpus, sizeof(*seats), compare_in_node);
+		rank_turns(seats, nr_cpus);
+		qsort(seats, nr_cpus, sizeof(*seats), compare_turns);
+	}
+	for (unsigned i = 0; i < nr; i++) {
+		const struct topo_cpu *cpu = seats[i % nr_cpus].cpu;
+
+		placements[i] = (struct placement){
+			.cpu = (int)cpu->cpu,
+			.node = (int)cpu->node,
+			.mem_node = (int)cpu->mem_node,
+			.package = (int)cpu->package,
+			.core = (int)cpu->core,
+		};
+	}
+	free(seats);
+	return 0;
+}
+
+/* Position of node @nid, nr_nodes when there is none. */
+static unsigned node_position(const struct topo *topo, unsigned nid)
+{
+	unsigned i = 0;
+
+	while (i < topo->nr_nodes && topo->nodes[i].nid != nid)
+		i++;
+	return i;
+}
+
+static unsigned distance_at(const struct topo *topo, unsigned from, unsigned to)
+{
+	if (topo->distances)
+		return topo->distances[(size_t)from * topo->nr_nodes + to];
+	return from == to ? 10 : 0;
+}
+
+unsigned topo_distance(const struct topo *topo, unsigned from, unsigned to)
+{
+	unsigned a = node_position(topo, from), b = node_position(topo, to);
+
+	if (a == topo->nr_nodes || b == topo->nr_nodes)
+		return 0;
+	return distance_at(topo, a, b);
+}
+
+unsigned topo_mem_node(const struct topo *topo, unsigned nid)
+{
+	unsigned from = node_position(topo, nid), best = topo->nr_nodes;
+	unsigned package = from < topo->nr_nodes ? topo->nodes[from].package : UINT_MAX;
+	uint64_t best_cost = UINT64_MAX;
+
+	for (unsigned i = 0; i < topo->nr_nodes; i++) {
+		const struct topo_node *node = &topo->nodes[i];
+		unsigned distance = from < topo->nr_nodes ? distance_at(topo, from, i) :
+							    0;
+		uint64_t cost;
+
+		if (!node->memory || !node->allowed)
+			continue;
+		if (i == from)
+			return nid;
+		/* An unknown distance is longer than any known one. */
+		cost = (uint64_t)(distance ? distance : UINT_MAX) << 1;
+		cost |= package == UINT_MAX || node->package != package;
+		if (cost < best_cost) {
+			best_cost = cost;
+			best = i;
+		}
+	}
+	return best < topo->nr_nodes ? topo->nodes[best].nid : nid;
+}

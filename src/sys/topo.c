@@ -1,0 +1,532 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "sys/topo.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <hwloc.h>
+#include <hwloc/linux.h>
+#include <limits.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/*
+ * The most CPUs that a Linux kernel can be built for. hwloc's time for a synthetic
+ * description grows with the square of them: 8192 take 1.4 s, 16384 already 11 s.
+ */
+#define MAX_SYNTHETIC_CPUS 8192
+
+enum source_kind { SOURCE_MACHINE, SOURCE_SYNTHETIC, SOURCE_XML };
+
+/*
+ * hwloc 2.9 asks with ever larger masks until the kernel answers: forever, when it is
+ * forbidden to.
+ */
+static bool affinity_is_readable(void)
+{
+	cpu_set_t set;
+
+	/* EINVAL: only too small */
+	return !sched_getaffinity(0, sizeof(set), &set) || errno == EINVAL;
+}
+
+/*
+ * hwloc's x86 component moves the calling thread over all CPUs to ask each; what it adds
+ * to /sys is nothing that is used here. Only without /sys it is better than nothing.
+ */
+static bool x86_is_wanted(void)
+{
+	return affinity_is_readable() &&
+	       access("/sys/devices/system/cpu/cpu0/topology", F_OK);
+}
+
+/*
+ * hwloc_topology_load() of this machine. Disallowed CPUs are kept, to count them and to
+ * number packages and cores the same whatever the affinity mask; which are allowed is the
+ * kernel's word.
+ */
+static int hwloc_open(hwloc_topology_t *hwloc, enum source_kind kind, const char *source)
+{
+	hwloc_topology_t topology;
+	int rc = 0;
+
+	/*
+	 * Unless the user wants them: hwloc's banners on broken firmware tables or XML
+	 * files.
+	 */
+	setenv("HWLOC_HIDE_ERRORS", "2", 0);
+	if (hwloc_topology_init(&topology))
+		return -ENOMEM;
+	if (kind == SOURCE_SYNTHETIC)
+		rc = hwloc_topology_set_synthetic(topology, source);
+	else if (kind == SOURCE_XML)
+		rc = hwloc_topology_set_xml(topology, source);
+	else if (!x86_is_wanted())
+		rc = hwloc_topology_set_components(
+			topology, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, "x86");
+	if (!rc)
+		rc = hwloc_topology_set_flags(topology,
+					      HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED);
+	if (!rc)
+		rc = hwloc_topology_load(topology);
+	if (rc) {
+		rc = errno ? -errno : -EINVAL;
+		hwloc_topology_destroy(topology);
+		return rc;
+	}
+	*hwloc = topology;
+	return 0;
+}
+
+/*
+ * Whether hwloc survives the source and takes it. A damaged XML file makes hwloc 2.9
+ * crash (a PU without complete_cpuset does) or write to stderr, a wrong synthetic
+ * description makes it leak, so that a child tries it first, in silence.
+ */
+static bool source_is_sound(enum source_kind kind, const char *source)
+{
+	hwloc_topology_t hwloc;
+	int status, null;
+	pid_t child;
+
+	child = fork();
+	if (child < 0)
+		return true; /* no child to be had: take the risk */
+	if (!child) {
+		prctl(PR_SET_DUMPABLE, 0);
+		signal(SIGSEGV, SIG_DFL);
+		signal(SIGABRT, SIG_DFL);
+		signal(SIGALRM, SIG_DFL);
+		alarm(60);
+		null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+		if (null >= 0) {
+			dup2(null, STDOUT_FILENO);
+			dup2(null, STDERR_FILENO);
+		}
+		_exit(hwloc_open(&hwloc, kind, source) ? 1 : 0);
+	}
+	while (waitpid(child, &status, 0) < 0) {
+		if (errno != EINTR)
+			return true;
+	}
+	return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+/*
+ * CPUs of a synthetic description: the product of its counts; attributes and attached
+ * objects do not count.
+ */
+static uint64_t synthetic_cpus(const char *s)
+{
+	uint64_t product = 1;
+	unsigned depth = 0;
+	char before = ' ';
+
+	while (*s) {
+		if (*s == '(' || *s == '[') {
+			depth++;
+		} else if (*s == ')' || *s == ']') {
+			depth -= depth > 0;
+		} else if (!depth && isdigit((unsigned char)*s) &&
+			   strchr(" \t:", before)) {
+			char *end;
+			uint64_t count = strtoull(s, &end, 10);
+
+			if (__builtin_mul_overflow(product, count, &product))
+				return UINT64_MAX;
+			before = '0';
+			s = end;
+			continue;
+		}
+		before = *s++;
+	}
+	return product;
+}
+
+static int source_kind(const char *source, enum source_kind *kind, struct reason *why)
+{
+	struct stat st;
+	size_t len;
+
+	*kind = SOURCE_MACHINE;
+	if (!source)
+		return 0;
+
+	if (!stat(source, &st)) {
+		*kind = SOURCE_XML;
+		if (!S_ISREG(st.st_mode))
+			return reason_set(why, -EINVAL,
+					  "topology '%s': not a regular file", source);
+		if (access(source, R_OK))
+			return reason_set(why, -errno, "topology '%s': %s", source,
+					  strerror(errno));
+		return 0;
+	}
+
+	len = strlen(source);
+	if (strchr(source, '/') || (len > 4 && !strcmp(source + len - 4, ".xml")))
+		return reason_set(why, -ENOENT, "topology '%s': no such file", source);
+	*kind = SOURCE_SYNTHETIC;
+	if (synthetic_cpus(source) > MAX_SYNTHETIC_CPUS)
+		return reason_set(why, -EINVAL, "topology '%s': more than %u CPUs",
+				  source, MAX_SYNTHETIC_CPUS);
+	return 0;
+}
+
+/*
+ * CPUs that the process may use; hwloc's view of the cpuset where the kernel does not
+ * answer.
+ */
+static int allowed_cpus(struct topo *topo, hwloc_bitmap_t allowed)
+{
+	hwloc_topology_t hwloc = topo->hwloc;
+
+	if (topo->is_this_machine && affinity_is_readable() &&
+	    !hwloc_linux_get_tid_cpubind(hwloc, 0, allowed))
+		return 0;
+	return hwloc_bitmap_copy(allowed, hwloc_topology_get_allowed_cpuset(hwloc));
+}
+
+/*
+ * Logical number of the package around @obj; those outside of any share the number after
+ * the last.
+ */
+static unsigned package_of(hwloc_topology_t hwloc, hwloc_obj_t obj)
+{
+	hwloc_obj_t package =
+		hwloc_get_ancestor_obj_by_type(hwloc, HWLOC_OBJ_PACKAGE, obj);
+
+	if (package)
+		return package->logical_index;
+	return (unsigned)hwloc_get_nbobjs_by_type(hwloc, HWLOC_OBJ_PACKAGE);
+}
+
+/* The package of a node, UINT_MAX when it is in none or spans several. */
+static unsigned node_package(hwloc_topology_t hwloc, hwloc_obj_t obj)
+{
+	int nr = hwloc_get_nbobjs_by_type(hwloc, HWLOC_OBJ_PACKAGE);
+	unsigned package = package_of(hwloc, obj);
+
+	return nr > 0 && package == (unsigned)nr ? UINT_MAX : package;
+}
+
+/* The kernel's list of the CPUs of a node. */
+static int kernel_node_cpus(unsigned nid, hwloc_bitmap_t cpus)
+{
+	char path[64], *line = NULL;
+	size_t size = 0;
+	FILE *file;
+	int rc = -1;
+
+	snprintf(path, sizeof(path), "/sys/devices/system/node/node%u/cpulist", nid);
+	file = fopen(path, "re");
+	if (!file)
+		return -errno;
+	if (getline(&line, &size, file) > 0) {
+		line[strcspn(line, "\n")] = '\0';
+		if (!*line)
+			rc = (hwloc_bitmap_zero(cpus), 0);
+		else
+			rc = hwloc_bitmap_list_sscanf(cpus, line);
+	}
+	free(line);
+	fclose(file);
+	return rc ? -EIO : 0;
+}
+
+/*
+ * Nodes in ascending order, and in @local[] the CPUs of each: the kernel's word or
+ * hwloc's.
+ */
+static int load_nodes(struct topo *topo, hwloc_bitmap_t **local)
+{
+	hwloc_topology_t hwloc = topo->hwloc;
+	hwloc_const_nodeset_t allowed = hwloc_topology_get_allowed_nodeset(hwloc);
+	int nr = hwloc_get_nbobjs_by_type(hwloc, HWLOC_OBJ_NUMANODE);
+	hwloc_obj_t obj = NULL;
+
+	topo->nodes = calloc(nr > 0 ? (size_t)nr : 1, sizeof(*topo->nodes));
+	*local = calloc(nr > 0 ? (size_t)nr : 1, sizeof(**local));
+	if (!topo->nodes || !*local)
+		return -ENOMEM;
+	if (nr <= 0) {
+		topo->nodes[0] = (struct topo_node){
+			.memory = hwloc_get_root_obj(hwloc)->total_memory, .allowed = true
+		};
+		(*local)[0] = hwloc_bitmap_dup(hwloc_topology_get_topology_cpuset(hwloc));
+		topo->nr_nodes = 1;
+		return (*local)[0] ? 0 : -ENOMEM;
+	}
+	while ((obj = hwloc_get_next_obj_by_type(hwloc, HWLOC_OBJ_NUMANODE, obj))) {
+		unsigned at = topo->nr_nodes++;
+
+		/* Logical order is not the order of numbers. */
+		for (; at && topo->nodes[at - 1].nid > obj->os_index; at--) {
+			topo->nodes[at] = topo->nodes[at - 1];
+			(*local)[at] = (*local)[at - 1];
+		}
+		topo->nodes[at] = (struct topo_node){
+			.nid = obj->os_index,
+			.package = node_package(hwloc, obj),
+			.memory = obj->attr->numanode.local_memory,
+			.allowed = hwloc_bitmap_isset(allowed, obj->os_index),
+		};
+		(*local)[at] = hwloc_bitmap_dup(obj->cpuset);
+		if (!(*local)[at])
+			return -ENOMEM;
+		if (topo->is_this_machine &&
+		    kernel_node_cpus(obj->os_index, (*local)[at]))
+			hwloc_bitmap_copy((*local)[at], obj->cpuset);
+	}
+	/*
+	 * The only node has all memory; the kernel's count by node leaves out what was
+	 * added late, and needs /sys.
+	 */
+	if (topo->is_this_machine && topo->nr_nodes == 1)
+		topo->nodes[0].memory = (uint64_t)sysconf(_SC_PHYS_PAGES) *
+					(uint64_t)sysconf(_SC_PAGESIZE);
+	return 0;
+}
+
+/*
+ * Position of the node that @cpu belongs to: of those that have it, the one with the
+ * fewest CPUs.
+ */
+static unsigned home_node(const struct topo *topo, hwloc_bitmap_t *local, unsigned cpu)
+{
+	unsigned best = topo->nr_nodes;
+	int best_weight = INT_MAX;
+
+	for (unsigned i = 0; i < topo->nr_nodes; i++) {
+		if (!hwloc_bitmap_isset(local[i], cpu))
+			continue;
+		if (hwloc_bitmap_weight(local[i]) < best_weight) {
+			best_weight = hwloc_bitmap_weight(local[i]);
+			best = i;
+		}
+	}
+	return best < topo->nr_nodes ? best : 0;
+}
+
+/* Firmware distances; left unknown where hwloc has none or not for all nodes. */
+static int load_distances(struct topo *topo)
+{
+	hwloc_topology_t hwloc = topo->hwloc;
+	struct hwloc_distances_s *matrix;
+	unsigned nr = 1, n = topo->nr_nodes;
+	int rc = 0;
+
+	if (hwloc_distances_get_by_type(hwloc, HWLOC_OBJ_NUMANODE, &nr, &matrix,
+					HWLOC_DISTANCES_KIND_FROM_OS |
+						HWLOC_DISTANCES_KIND_MEANS_LATENCY,
+					0) ||
+	    !nr)
+		return 0;
+	topo->distances = calloc((size_t)n * n, sizeof(*topo->distances));
+	if (!topo->distances)
+		rc = -ENOMEM;
+	for (unsigned i = 0; !rc && i < matrix->nbobjs * matrix->nbobjs; i++) {
+		hwloc_obj_t from = matrix->objs[i / matrix->nbobjs];
+		hwloc_obj_t to = matrix->objs[i % matrix->nbobjs];
+		unsigned a = 0, b = 0;
+
+		if (!from || !to)
+			continue;
+		while (a < n && topo->nodes[a].nid != from->os_index)
+			a++;
+		while (b < n && topo->nodes[b].nid != to->os_index)
+			b++;
+		if (a < n && b < n)
+			topo->distances[(size_t)a * n + b] = (unsigned)matrix->values[i];
+	}
+	hwloc_distances_release(hwloc, matrix);
+	return rc;
+}
+
+static int compare_cpus(const void *left, const void *right)
+{
+	const struct topo_cpu *a = left, *b = right;
+
+	if (a->package != b->package)
+		return a->package < b->package ? -1 : 1;
+	if (a->node != b->node)
+		return a->node < b->node ? -1 : 1;
+	if (a->core != b->core)
+		return a->core < b->core ? -1 : 1;
+	return a->cpu < b->cpu ? -1 : a->cpu > b->cpu;
+}
+
+/* Sorts the CPUs and numbers the siblings; counts packages and cores. */
+static void order_cpus(struct topo *topo)
+{
+	unsigned last_package = UINT_MAX;
+
+	qsort(topo->cpus, topo->nr_cpus, sizeof(*topo->cpus), compare_cpus);
+	for (unsigned i = 0; i < topo->nr_cpus; i++) {
+		struct topo_cpu *cpu = &topo->cpus[i];
+
+		if (i && cpu->core == cpu[-1].core)
+			cpu->smt = cpu[-1].smt + 1;
+		else
+			topo->nr_cores++;
+		topo->nr_packages += cpu->package != last_package;
+		last_package = cpu->package;
+	}
+}
+
+static int load_cpus(struct topo *topo, hwloc_const_bitmap_t allowed,
+		     hwloc_bitmap_t *local)
+{
+	hwloc_topology_t hwloc = topo->hwloc;
+	int nr_cores = hwloc_get_nbobjs_by_type(hwloc, HWLOC_OBJ_CORE);
+	int nr = hwloc_bitmap_weight(allowed);
+	unsigned id;
+
+	if (nr <= 0)
+		return -EINVAL;
+	topo->cpus = calloc((size_t)nr, sizeof(*topo->cpus));
+	if (!topo->cpus)
+		return -ENOMEM;
+	hwloc_bitmap_foreach_begin(id, allowed) {
+		hwloc_obj_t pu = hwloc_get_pu_obj_by_os_index(hwloc, id), core;
+		struct topo_cpu *cpu = &topo->cpus[topo->nr_cpus];
+		unsigned home = home_node(topo, local, id);
+
+		/* hwloc without /sys may not know a CPU that the kernel offers. */
+		if (!pu && !topo->is_this_machine)
+			continue;
+		core = pu ? hwloc_get_ancestor_obj_by_type(hwloc, HWLOC_OBJ_CORE, pu) :
+			    NULL;
+		*cpu = (struct topo_cpu){
+			.cpu = id,
+			.package = pu ? package_of(hwloc, pu) : 0,
+			.core = core ? core->logical_index :
+				       (nr_cores > 0 ? (unsigned)nr_cores : 0) + id,
+			.node = topo->nodes[home].nid,
+		};
+		topo->nr_cpus++;
+		topo->nodes[home].nr_cpus++;
+		cpu->mem_node = topo_mem_node(topo, cpu->node);
+	}
+	hwloc_bitmap_foreach_end();
+	order_cpus(topo);
+	return topo->nr_cpus ? 0 : -EINVAL;
+}
+
+static int topo_fill(struct topo *topo, struct reason *why)
+{
+	hwloc_bitmap_t allowed = hwloc_bitmap_alloc(), *local = NULL;
+	int err = -ENOMEM;
+
+	if (!allowed || allowed_cpus(topo, allowed))
+		goto out;
+	topo->nr_machine_cpus = (unsigned)hwloc_bitmap_weight(
+		hwloc_topology_get_topology_cpuset(topo->hwloc));
+	err = load_nodes(topo, &local);
+	if (!err)
+		err = load_distances(topo);
+	if (!err)
+		err = load_cpus(topo, allowed, local);
+	if (!err && hwloc_bitmap_list_asprintf(&topo->allowed_list, allowed) < 0)
+		err = -ENOMEM;
+out:
+	if (err == -ENOMEM)
+		reason_set(why, err, "out of memory for the machine's topology");
+	else if (err)
+		reason_set(why, err, "the topology has no CPU that may be used");
+	for (unsigned i = 0; local && i < topo->nr_nodes; i++)
+		hwloc_bitmap_free(local[i]);
+	free(local);
+	hwloc_bitmap_free(allowed);
+	return err;
+}
+
+int topo_load(struct topo **topo, const char *source, struct reason *why)
+{
+	hwloc_topology_t hwloc;
+	enum source_kind kind;
+	struct topo *new;
+	int err;
+
+	err = source_kind(source, &kind, why);
+	if (err)
+		return err;
+	if (kind == SOURCE_MACHINE || source_is_sound(kind, source))
+		err = hwloc_open(&hwloc, kind, source);
+	else
+		err = -EINVAL;
+	if (err == -ENOMEM)
+		return reason_set(why, err, "out of memory for the machine's topology");
+	if (err && kind == SOURCE_MACHINE)
+		return reason_set(why, err,
+				  "hwloc cannot tell this machine's topology: %s",
+				  strerror(-err));
+	if (err && kind == SOURCE_XML)
+		return reason_set(why, -EINVAL,
+				  "topology '%s': not an XML file that hwloc takes",
+				  source);
+	if (err)
+		return reason_set(why, -EINVAL,
+				  "topology '%s': neither a file nor an hwloc synthetic "
+				  "description such as 'pack:4 numa:1 core:10 pu:2'",
+				  source);
+
+	new = calloc(1, sizeof(*new));
+	if (!new) {
+		hwloc_topology_destroy(hwloc);
+		return reason_set(why, -ENOMEM,
+				  "out of memory for the machine's topology");
+	}
+	new->hwloc = hwloc;
+	/* HWLOC_XMLFILE and the like make hwloc show another machine than this one. */
+	new->is_this_machine = kind ==
+			       SOURCE_MACHINE &&hwloc_topology_is_thissystem(hwloc);
+	err = topo_fill(new, why);
+	if (err) {
+		topo_free(new);
+		return err;
+	}
+	*topo = new;
+	return 0;
+}
+
+void topo_free(struct topo *topo)
+{
+	if (!topo)
+		return;
+	if (topo->hwloc)
+		hwloc_topology_destroy(topo->hwloc);
+	free(topo->cpus);
+	free(topo->nodes);
+	free(topo->distances);
+	free(topo->allowed_list);
+	free(topo);
+}
+
+int topo_bind_thread(const struct topo *topo, unsigned cpu)
+{
+	hwloc_bitmap_t set;
+	int err = 0;
+
+	if (!topo->is_this_machine)
+		return -ENOSYS;
+	set = hwloc_bitmap_alloc();
+	if (!set || hwloc_bitmap_only(set, cpu))
+		err = -ENOMEM;
+	else if (hwloc_linux_set_tid_cpubind(topo->hwloc, 0, set))
+		err = -errno;
+	hwloc_bitmap_free(set);
+	return err;
+}
+
+int topo_current_cpu(void)
+{
+	return sched_getcpu();
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The machine as hwloc sees it, reduced to what pagezone needs. The only file that
+ * includes hwloc.h is topo.c. CPU and node numbers are the operating system's; cpu and
+ * node counts are not bounded (hwloc bitmaps, never a cpu_set_t). plan.c works on the
+ * plain arrays alone, so that tests can make a struct topo by hand.
+ */
+#ifndef SYS_TOPO_H
+#define SYS_TOPO_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/reason.h"
+
+struct topo_cpu {
+	unsigned cpu;		/* OS number */
+	unsigned package, core; /* logical numbers, machine-wide, from 0 */
+	unsigned smt;		/* which of the allowed siblings of its core, from 0 */
+	unsigned node;		/* OS number of the one node it belongs to */
+	unsigned mem_node;	/* the node its memory comes from: topo_mem_node(node) */
+};
+
+struct topo_node {
+	unsigned nid;	  /* OS number */
+	unsigned package; /* logical number of the one it is in; UINT_MAX: none */
+	uint64_t memory;  /* bytes in all, not free ones; 0: a node without memory */
+	bool allowed;	  /* the process may take memory from it (cpuset.mems) */
+	unsigned nr_cpus; /* its allowed CPUs; 0: memory only, or none allowed */
+};
+
+struct topo {
+	struct topo_cpu *cpus; /* allowed, in topology order: package, node, core, smt */
+	unsigned nr_cpus;
+	struct topo_node *nodes; /* ascending nid; of the machine, allowed or not */
+	unsigned nr_nodes;
+	unsigned *distances; /* [from * nr_nodes + to], by position; NULL: unknown */
+	unsigned nr_packages, nr_cores; /* that have allowed CPUs */
+	unsigned nr_machine_cpus;	/* online ones of the machine, allowed or not */
+	bool is_this_machine;		/* false: for planning only */
+	char *allowed_list;		/* "0-3,8", for people */
+	void *hwloc;			/* hwloc_topology_t */
+};
+
+/*
+ * Loads this machine (@source NULL), or another one for planning: an hwloc synthetic
+ * string ("pack:4 numa:1 core:10 pu:2", at most 8192 CPUs) or the path of an XML file. On
+ * this machine only CPUs that the calling thread may use count (affinity mask, cpuset):
+ * call it before binding. 0; -EINVAL, -ENOENT, -ENOMEM with @why, which names the source.
+ *
+ * Each CPU belongs to exactly one node: on this machine the one that the kernel lists it
+ * under, else the tightest that is local to it, of equals the one with the lowest number
+ * (hwloc calls a memory-only node local to its nearest node's CPUs, too).
+ */
+int topo_load(struct topo **topo, const char *source, struct reason *why);
+void topo_free(struct topo *topo);
+
+/* Distance of nodes @from and @to as the firmware tells it (10: itself); 0: unknown. */
+unsigned topo_distance(const struct topo *topo, unsigned from, unsigned to);
+/*
+ * Where memory for a CPU of node @nid comes from: @nid, or, when that has no memory or
+ * none of it is allowed, the nearest node with some: by distance; where that is unknown
+ * or equal, one of the same package, then the lowest number. @nid when no node has any.
+ */
+unsigned topo_mem_node(const struct topo *topo, unsigned nid);
+
+/*
+ * Binds the calling thread to @cpu. 0 or -errno (-EPERM, -ENOSYS in containers, -EINVAL
+ * for a CPU that is offline or not allowed, -ENOSYS also when @topo is not this machine).
+ */
+int topo_bind_thread(const struct topo *topo, unsigned cpu);
+/* The CPU the calling thread runs on now, or -1. */
+int topo_current_cpu(void);
+
+enum pin_policy { PIN_SPREAD, PIN_COMPACT, PIN_NONE };
+
+/* Where a worker runs and where its memory comes from; -1: where the system puts it. */
+struct placement {
+	int cpu, node, mem_node;
+	int package, core;
+};
+
+/*
+ * The plan: placements[worker] for @nr workers; pure: depends on nothing but its
+ * arguments.
+ *
+ * PIN_SPREAD takes one CPU of every node in turn, the nodes of different packages
+ * alternating; within a node cores come before SMT siblings and packages alternate,
+ * should it span several. A node that has no CPU left drops out. So four workers land on
+ * four packages, packages and nodes are balanced within one worker for as long as they
+ * have CPUs left, and siblings come when the cores of their node are used up. PIN_COMPACT
+ * fills in topology order: siblings, cores, nodes, packages. Either uses no CPU twice
+ * before each was used once, and starts over then. PIN_NONE: all -1.
+ *
+ * Nodes without CPUs get no worker; workers of a node without memory get the nearest
+ * node's. 0; -EINVAL when @topo has no CPU, -ENOMEM.
+ */
+int topo_plan(const struct topo *topo, enum pin_policy policy, unsigned nr,
+	      struct placement *placements);
+
+#endif

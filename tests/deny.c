@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * deny SYSCALL[:WHEN][=ERRNO][,...] -- COMMAND [ARGUMENT...]
+ *
+ * Runs a command for which the named system calls fail with ERRNO (a name or a number;
+ * EPERM when not given), as in a container that forbids them:
+ *
+ *	deny sched_setaffinity -- pagezone run ...
+ *	deny mbind=ENOSYS,set_mempolicy=ENOSYS,madvise:populate=EINVAL -- pagezone run ...
+ *
+ * A call with a WHEN is denied for some arguments only, where the loader of the command
+ * itself needs the others. "deny --list" tells the names. It is done with a seccomp
+ * filter, which all children inherit; other ABIs of the machine (i386, x32) get ENOSYS
+ * for everything.
+ *
+ * Exit status: the command's; 125 for wrong usage, 126 and 127 when the command cannot be
+ * run or found, 77 when the kernel has no seccomp filters.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#if defined(__x86_64__)
+#define THIS_ARCH AUDIT_ARCH_X86_64
+#elif defined(__aarch64__)
+#define THIS_ARCH AUDIT_ARCH_AARCH64
+#endif
+
+enum { EXIT_USAGE = 125, EXIT_EXEC = 126, EXIT_NOT_FOUND = 127, EXIT_SKIP = 77 };
+
+/* Denied when ((argument & mask) == value); a mask of 0 is always. */
+struct call {
+	const char *name;
+	unsigned number;
+	unsigned argument;
+	uint32_t mask, value;
+};
+
+#define CALL(name)                          \
+	{                                   \
+#name, __NR_##name, 0, 0, 0 \
+	}
+
+static const struct call calls[] = {
+	CALL(clone),
+	{ "clone:newuser", __NR_clone, 0, CLONE_NEWUSER, CLONE_NEWUSER },
+#ifdef __NR_clone3
+	CALL(clone3),
+#endif
+	CALL(copy_file_range),
+	CALL(fadvise64),
+	CALL(fallocate),
+	CALL(fdatasync),
+	CALL(fstatfs),
+	CALL(fsync),
+	CALL(ftruncate),
+	CALL(get_mempolicy),
+	CALL(getcpu),
+	CALL(getrandom),
+	CALL(linkat),
+	CALL(madvise),
+	{ "madvise:hugepage", __NR_madvise, 2, UINT32_MAX, MADV_HUGEPAGE },
+	{ "madvise:populate", __NR_madvise, 2, UINT32_MAX, 23 }, /* MADV_POPULATE_WRITE */
+	{ "madvise:populate-read", __NR_madvise, 2, UINT32_MAX, 22 },
+	CALL(mbind),
+	CALL(membarrier),
+	CALL(memfd_create),
+	CALL(migrate_pages),
+	CALL(mkdirat),
+	CALL(mlock),
+	{ "mmap:shared", __NR_mmap, 3, 0xf, MAP_SHARED },
+	{ "mmap:anonymous", __NR_mmap, 3, MAP_ANONYMOUS, MAP_ANONYMOUS },
+	CALL(mount),
+	CALL(move_pages),
+	CALL(mprotect),
+	CALL(mremap),
+	CALL(openat),
+	{ "openat:create", __NR_openat, 2, O_CREAT, O_CREAT },
+	{ "openat:tmpfile", __NR_openat, 2, O_TMPFILE, O_TMPFILE },
+	{ "openat:write", __NR_openat, 2, O_WRONLY | O_RDWR, O_WRONLY },
+	CALL(perf_event_open),
+	CALL(prlimit64),
+	CALL(process_madvise),
+#ifdef __NR_rename
+	CALL(rename),
+#endif
+	CALL(renameat),
+	CALL(renameat2),
+	CALL(sched_getaffinity),
+	CALL(sched_setaffinity),
+	CALL(sched_setscheduler),
+	CALL(set_mempolicy),
+	CALL(setns),
+	CALL(statfs),
+	CALL(sync_file_range),
+	CALL(sysinfo),
+	CALL(truncate),
+	CALL(umount2),
+#ifdef __NR_unlink
+	CALL(unlink),
+#endif
+	CALL(unlinkat),
+	CALL(unshare),
+	CALL(userfaultfd),
+	CALL(write),
+};
+
+#define NR_CALLS (sizeof(calls) / sizeof(calls[0]))
+
+static const struct {
+	const char *name;
+	int number;
+} errors[] = {
+	{ "EACCES", EACCES }, { "EAGAIN", EAGAIN }, { "EBUSY", EBUSY },
+	{ "EDQUOT", EDQUOT }, { "EFAULT", EFAULT }, { "EFBIG", EFBIG },
+	{ "EINTR", EINTR },   { "EINVAL", EINVAL }, { "EIO", EIO },
+	{ "EMFILE", EMFILE }, { "ENODEV", ENODEV }, { "ENOENT", ENOENT },
+	{ "ENOMEM", ENOMEM }, { "ENOSPC", ENOSPC }, { "ENOSYS", ENOSYS },
+	{ "EPERM", EPERM },   { "EROFS", EROFS },   { "EOPNOTSUPP", EOPNOTSUPP },
+};
+
+/* Where the program is written, with room for every call once. */
+struct program {
+	struct sock_filter code[8 + 6 * NR_CALLS];
+	unsigned short len;
+};
+
+static void emit(struct program *program, struct sock_filter instruction)
+{
+	program->code[program->len++] = instruction;
+}
+
+static void emit_load(struct program *program, size_t offset)
+{
+	emit(program,
+	     (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (uint32_t)offset));
+}
+
+static void emit_error(struct program *program, int error)
+{
+	emit(program, (struct sock_filter)BPF_STMT(BPF_RET | BPF_K,
+						   SECCOMP_RET_ERRNO | (uint32_t)error));
+}
+
+/* The number of the call is in the accumulator before and after. */
+static void emit_call(struct program *program, const struct call *call, int error)
+{
+	const size_t number = offsetof(struct seccomp_data, nr);
+	size_t argument = offsetof(struct seccomp_data, args) + 8 * call->argument;
+
+	if (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
+		argument += 4;
+	if (!call->mask) {
+		emit(program, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K,
+							   call->number, 0, 1));
+		emit_error(program, error);
+		return;
+	}
+	emit(program,
+	     (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call->number, 0, 5));
+	emit_load(program, argument);
+	emit(program,
+	     (struct sock_filter)BPF_STMT(BPF_ALU | BPF_AND | BPF_K, call->mask));
+	emit(program,
+	     (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call->value, 0, 1));
+	emit_error(program, error);
+	emit_load(program, number);
+}
+
+static void usage(const char *message, const char *word)
+{
+	fprintf(stderr, "deny: %s%s\n", message, word);
+	fprintf(stderr,
+		"usage: deny SYSCALL[:WHEN][=ERRNO][,...] -- COMMAND [ARGUMENT...]\n");
+	exit(EXIT_USAGE);
+}
+
+static int parse_error(const char *word)
+{
+	char *end;
+	long number;
+
+	for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++) {
+		if (!strcmp(word, errors[i].name))
+			return errors[i].number;
+	}
+	number = strtol(word, &end, 10);
+	if (!*word || *end || number < 1 || number > 4095)
+		usage("not an error: ", word);
+	return (int)number;
+}
+
+/*
+ * A call that is named twice is denied as the first time, so that there is room for all.
+ */
+static void compile(struct program *program, char *list)
+{
+	bool used[NR_CALLS] = { false };
+	char *save, *item;
+
+	for (item = strtok_r(list, ",", &save); item; item = strtok_r(NULL, ",", &save)) {
+		char *equals = strchr(item, '=');
+		size_t i = 0;
+		int error;
+
+		if (equals)
+			*equals++ = '\0';
+		error = equals ? parse_error(equals) : EPERM;
+		while (i < NR_CALLS && strcmp(item, calls[i].name))
+			i++;
+		if (i == NR_CALLS)
+			usage("not a system call that can be denied: ", item);
+		if (!used[i])
+			emit_call(program, &calls[i], error);
+		used[i] = true;
+	}
+}
+
+static int install(struct program *program)
+{
+	struct sock_fprog fprog = { .len = program->len, .filter = program->code };
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+		return -errno;
+	if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &fprog, 0, 0))
+		return -errno;
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	static struct program program;
+	int err;
+
+	if (argc == 2 && !strcmp(argv[1], "--list")) {
+		for (size_t i = 0; i < NR_CALLS; i++)
+			puts(calls[i].name);
+		return 0;
+	}
+	if (argc < 4 || strcmp(argv[2], "--"))
+		usage("wants a list of system calls, -- and a command", "");
+
+#ifdef THIS_ARCH
+	emit_load(&program, offsetof(struct seccomp_data, arch));
+	emit(&program,
+	     (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, THIS_ARCH, 1, 0));
+	emit_error(&program, ENOSYS);
+	emit_load(&program, offsetof(struct seccomp_data, nr));
+#if defined(__x86_64__)
+	/* x32 shares the architecture; its calls have bit 30 set. */
+	emit(&program,
+	     (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, 0x40000000, 0, 1));
+	emit_error(&program, ENOSYS);
+#endif
+	compile(&program, argv[1]);
+	emit(&program, (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW));
+	err = install(&program);
+#else
+	(void)compile;
+	(void)install;
+	err = -ENOSYS;
+#endif
+	if (err) {
+		fprintf(stderr, "deny: no seccomp filter: %s\n", strerror(-err));
+		return EXIT_SKIP;
+	}
+	execvp(argv[3], argv + 3);
+	err = errno;
+	fprintf(stderr, "deny: %s: %s\n", argv[3], strerror(err));
+	return err == ENOENT ? EXIT_NOT_FOUND : EXIT_EXEC;
+}
