@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "stats/stats.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <gsl/gsl_sort.h>
+#include <gsl/gsl_statistics_double.h>
+
+#include "stats/random.h"
+
+#define NR_RESAMPLES 2000
+
+/* The value at @rank (from 0) of the resample that takes sorted[i] times[i] times. */
+static double resample_at(const double *sorted, const size_t *times, size_t rank)
+{
+	size_t i = 0;
+
+	for (size_t seen = times[0]; seen <= rank; seen += times[i])
+		i++;
+	return sorted[i];
+}
+
+/* The median of @nr values drawn from @sorted with replacement; @times is scratch.
+ * Counting how often each is drawn spares sorting every resample. */
+static double resample_median(const double *sorted, size_t *times, size_t nr,
+			      struct random *random)
+{
+	double upper;
+
+	memset(times, 0, nr * sizeof(*times));
+	for (size_t i = 0; i < nr; i++)
+		times[random_below(random, nr)]++;
+	upper = resample_at(sorted, times, nr / 2);
+	if (nr % 2)
+		return upper;
+	return 0.5 * (resample_at(sorted, times, nr / 2 - 1) + upper);
+}
+
+int bootstrap_median(struct interval *interval, const double *values, size_t nr,
+		     uint64_t seed)
+{
+	struct random random;
+	double *sorted, *medians;
+	size_t *times;
+	int err = -ENOMEM;
+
+	if (!nr)
+		return -EINVAL;
+	sorted = malloc(nr * sizeof(*sorted));
+	medians = malloc(NR_RESAMPLES * sizeof(*medians));
+	times = malloc(nr * sizeof(*times));
+	if (!sorted || !medians || !times)
+		goto out;
+
+	memcpy(sorted, values, nr * sizeof(*sorted));
+	gsl_sort(sorted, 1, nr);
+	interval->value = gsl_stats_median_from_sorted_data(sorted, 1, nr);
+	interval->low = interval->high = NAN;
+	err = 0;
+	if (nr == 1)
+		goto out;
+
+	random_init(&random, seed);
+	for (size_t i = 0; i < NR_RESAMPLES; i++)
+		medians[i] = resample_median(sorted, times, nr, &random);
+	gsl_sort(medians, 1, NR_RESAMPLES);
+	interval->low =
+		gsl_stats_quantile_from_sorted_data(medians, 1, NR_RESAMPLES, 0.025);
+	interval->high =
+		gsl_stats_quantile_from_sorted_data(medians, 1, NR_RESAMPLES, 0.975);
+out:
+	free(times);
+	free(medians);
+	free(sorted);
+	return err;
+}
