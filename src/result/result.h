@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The result of a run: the border between measuring (bench) and showing (report). Samples
+ * are the truth; cells and speed-ups are derived from them by result_derive(). The JSON
+ * form is described by src/data/pagezone-result-1.schema.json.
+ */
+#ifndef RESULT_RESULT_H
+#define RESULT_RESULT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/reason.h"
+
+#define RESULT_SCHEMA "pagezone-result/1"
+
+struct result_lock {
+	uint64_t acquisitions, contended, wait_ns;
+};
+
+/* Sums over the workers of a sample. */
+struct result_counters {
+	bool valid; /* false: the engine has no such counters; JSON: {} */
+	uint64_t faults, minor_faults, major_faults, pages_inserted, pmd_mapped_bytes;
+	struct result_lock mmap, tree, zone, lru;
+};
+
+struct result_worker {
+	int cpu, node;		   /* planned; -1: not pinned (JSON: null) */
+	uint64_t start_ns, end_ns; /* since the window opened */
+	uint64_t bytes;
+};
+
+/* One side × phase × thread count × round. */
+struct result_sample {
+	unsigned side, phase, threads,
+		round; /* indexes into sides, phases; round from 0 */
+	uint64_t window_ns, bytes;
+	double kb_per_s; /* per thread: bytes / 1024 / seconds / threads; NAN: void */
+	double total_kb_per_s;	    /* bytes / 1024 / seconds */
+	double sum_of_worker_rates; /* kB/s; iozone's "Children see"; NAN: unknown */
+	uint64_t unmap_ns;
+	struct result_worker *workers; /* one a thread, or none: not known */
+	unsigned nr_workers;
+	struct result_counters counters;
+	bool too_short; /* fewer than 1000 clock steps */
+	char *failure;	/* why the cell is void; NULL: it is not */
+};
+
+struct result_side {
+	char *name; /* "baseline", "patched", "patched2", "limit", "run" */
+	char *spec;
+};
+
+struct result_phase {
+	char *name;  /* "initial-writer" */
+	char *title; /* "Initial writers" */
+};
+
+/* One side × phase × thread count, over its rounds. kB/s per thread. NAN: void. */
+struct result_cell {
+	unsigned side, phase, threads;
+	unsigned nr_samples; /* good ones */
+	unsigned nr_void;    /* the others: one is enough to void the cell */
+	double kb_per_s, total_kb_per_s, sum_of_worker_rates; /* medians */
+	double min, max, p25, p75;			      /* of kb_per_s */
+	bool is_void;
+	bool too_short; /* one of its samples is */
+};
+
+/* One patched side × phase × thread count: median of the ratios paired by round. */
+struct result_speedup {
+	unsigned side, phase, threads;
+	unsigned nr_rounds; /* that both sides have */
+	double ratio, low,
+		high; /* low, high: 95 %; NAN with one round, all NAN when void */
+};
+
+/* Strings: NULL when unknown (JSON: null). */
+struct result_environment {
+	char *kernel, *cpu_model, *virtualisation, *governor;
+	char *thp_enabled, *thp_defrag, *thp_shmem;
+	char *allowed_cpus;
+	unsigned nr_allowed_cpus, nr_machine_cpus, nr_nodes, nr_packages,
+		nr_cores;		   /* 0: unknown */
+	int numa_balancing;		   /* -1: not there */
+	double load1, cpu_quota;	   /* negative / 0: unknown / none; JSON null */
+	uint64_t mem_total, mem_available; /* bytes; UINT64_MAX: unknown */
+	uint64_t cgroup_limit;		   /* bytes; UINT64_MAX: none */
+	uint64_t clock_step_ns;		   /* 0: unknown */
+	/* Of the in-process engines: all, and what of it is huge-page backed. */
+	uint64_t arena_bytes, arena_huge_bytes;
+};
+
+struct result_parameters {
+	unsigned *threads;
+	unsigned nr_threads;
+	uint64_t bytes; /* per thread when @per_thread_size, else in total */
+	bool per_thread_size;
+	uint64_t record;
+	unsigned rounds;
+	uint64_t seed;
+	char *layout, *workers, *pin, *mem; /* as asked for */
+	char *pinned; /* what came of it: "spread", "none", "none (not permitted)" */
+	char *per;    /* "thread" or "total": what tables print */
+};
+
+struct result {
+	char *version, *command_line;
+	struct result_environment environment;
+	struct result_parameters parameters;
+	struct result_side *sides;
+	unsigned nr_sides;
+	struct result_phase *phases; /* in the order they ran */
+	unsigned nr_phases;
+	struct result_sample *samples; /* in the order they were measured */
+	unsigned nr_samples;
+	struct result_cell *cells; /* by side, phase, threads: ascending */
+	unsigned nr_cells;
+	struct result_speedup *speedups; /* by side, phase, threads: ascending */
+	unsigned nr_speedups;
+	bool interrupted;
+	char **warnings;
+	unsigned nr_warnings;
+};
+
+/* Everything unknown: zeroed, but for what is -1 or UINT64_MAX then. NULL: no memory. */
+struct result *result_alloc(void);
+void result_free(struct result *result); /* everything below it too; NULL is fine */
+
+/* Appends a zeroed sample and returns it (valid until the next call); NULL: no memory. */
+struct result_sample *result_add_sample(struct result *result, unsigned nr_workers);
+/* Copy their strings. 0 or -ENOMEM. */
+int result_add_side(struct result *result, const char *name, const char *spec);
+/* @title NULL: the one that pagezone's phases have; the name for others. */
+int result_add_phase(struct result *result, const char *name, const char *title);
+/* A warning is data that carries advice; the same text is kept once. 1 when it is new, 0,
+ * -ENOMEM. */
+int result_warn(struct result *result, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/*
+ * Fills the rates of a sample from bytes, window_ns, threads and workers. NAN for a
+ * failed sample or an empty window. The sum of the workers' own rates is NAN too when
+ * there are no workers, or when one moved bytes in no time; idle workers add nothing to
+ * it.
+ */
+void result_sample_rates(struct result_sample *sample);
+/* It failed, or has no rate. */
+bool result_sample_is_void(const struct result_sample *sample);
+/*
+ * Computes cells and speedups anew from the samples. A void sample voids its cell. The
+ * baseline is side 0; every side but 0 and "limit" has speed-ups. A cell that has no
+ * sample (yet) does not exist; a speed-up exists for each cell of a patched side and is
+ * NAN where the baseline's is missing or void. The order of the samples does not matter.
+ * 0, -ENOMEM, or -EINVAL when a cell has a round twice.
+ */
+int result_derive(struct result *result);
+
+/* NULL when there is none. */
+const struct result_cell *result_cell(const struct result *result, unsigned side,
+				      unsigned phase, unsigned threads);
+const struct result_speedup *result_speedup(const struct result *result, unsigned side,
+					    unsigned phase, unsigned threads);
+
+/*
+ * JSON in the order of design.md, one sample a line; what result_derive() made of the
+ * samples is written with them. Independent of the locale. Bytes that are not UTF-8
+ * become U+FFFD. 0 or -errno.
+ */
+int result_write_json(const struct result *result, FILE *out);
+/*
+ * To "@path.tmp.PID" in the same directory, fsynced, then renamed over @path; the
+ * temporary file is removed on any failure. A symbolic link stays, its target is written.
+ * What is not a regular file (/dev/stdout, a pipe), or is this process's standard output
+ * or error, is written to directly; so is a file that exists and may be written where its
+ * directory may not, or that is a mount point. 0 or -errno with @why naming the path.
+ */
+int result_save(const struct result *result, const char *path, struct reason *why);
+/*
+ * Samples are checked and rates, cells and speed-ups computed anew; a rate in the file
+ * that contradicts its bytes, window and threads is an error. Keys that are not known are
+ * skipped. 0; -errno with @why: one line, names the path and what is wrong (not JSON,
+ * wrong schema, field).
+ */
+int result_load(struct result **result, const char *path, struct reason *why);
+
+#endif
