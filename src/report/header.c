@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What a reader of the tables has to know: plain lines that paste into a mail. */
+#include "report/report.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/format.h"
+#include "report/text.h"
+
+#define INDENT 12 /* "machine:" and the others' room */
+
+/* Text that is put together piece by piece. */
+struct line {
+	FILE *out; /* of text; NULL: no memory */
+	char *text;
+	size_t len;
+	bool any;
+};
+
+static void line_open(struct line *line)
+{
+	*line = (struct line){ .out = NULL };
+	line->out = open_memstream(&line->text, &line->len);
+}
+
+/* A further piece, after a comma (@separator ", ") or the like. */
+__attribute__((format(printf, 3, 4))) static void
+line_add(struct line *line, const char *separator, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (!line->out)
+		return;
+	if (line->any)
+		fputs(separator, line->out);
+	line->any = true;
+	va_start(ap, fmt);
+	vfprintf(line->out, fmt, ap);
+	va_end(ap);
+}
+
+/* Prints "name:" and the line, if there is any. 0 or -ENOMEM. */
+static int line_close(struct line *line, const char *name, FILE *out)
+{
+	bool failed;
+
+	if (!line->out)
+		return -ENOMEM;
+	failed = ferror(line->out);
+	/* glibc's fclose may succeed without memory for the text. */
+	if (fclose(line->out) || failed || !line->text) {
+		free(line->text);
+		return -ENOMEM;
+	}
+	if (line->any) {
+		fprintf(out, "%-*s", INDENT, name);
+		text_wrap(out, line->text, INDENT, INDENT);
+	}
+	free(line->text);
+	return 0;
+}
+
+static bool known(const char *text)
+{
+	return text && *text;
+}
+
+static int put_machine(const struct result *result, FILE *out)
+{
+	const struct result_environment *environment = &result->environment;
+	struct text text;
+	struct line line;
+
+	line_open(&line);
+	if (known(environment->cpu_model))
+		line_add(&line, ", ", "%s", environment->cpu_model);
+	if (environment->nr_machine_cpus)
+		line_add(&line, ", ", "%u of %s allowed", environment->nr_allowed_cpus,
+			 text_count(&text, environment->nr_machine_cpus, "CPU"));
+	if (environment->nr_machine_cpus && known(environment->allowed_cpus))
+		line_add(&line, " ", "(%s)", environment->allowed_cpus);
+	if (environment->nr_cores)
+		line_add(&line, ", ", "%s",
+			 text_count(&text, environment->nr_cores, "core"));
+	if (environment->nr_packages)
+		line_add(&line, ", ", "%s",
+			 text_count(&text, environment->nr_packages, "package"));
+	if (environment->nr_nodes)
+		line_add(&line, ", ", "%s",
+			 text_count(&text, environment->nr_nodes, "node"));
+	if (known(environment->virtualisation))
+		line_add(&line, ", ", "virtualisation %s", environment->virtualisation);
+	if (known(environment->governor))
+		line_add(&line, ", ", "governor %s", environment->governor);
+	if (environment->cpu_quota > 0)
+		line_add(&line, ", ", "CPU quota %s",
+			 text_fixed(&text, environment->cpu_quota, 2));
+	if (environment->load1 >= 0)
+		line_add(&line, ", ", "load %s",
+			 text_fixed(&text, environment->load1, 2));
+	return line_close(&line, "machine:", out);
+}
+
+static int put_kernel(const struct result *result, FILE *out)
+{
+	const struct result_environment *environment = &result->environment;
+	struct line line;
+
+	line_open(&line);
+	if (known(environment->kernel))
+		line_add(&line, "", "%s", environment->kernel);
+	return line_close(&line, "kernel:", out);
+}
+
+static int put_huge_pages(const struct result *result, FILE *out)
+{
+	const struct result_environment *environment = &result->environment;
+	struct line line;
+
+	line_open(&line);
+	if (known(environment->thp_enabled))
+		line_add(&line, ", ", "enabled %s", environment->thp_enabled);
+	if (known(environment->thp_defrag))
+		line_add(&line, ", ", "defrag %s", environment->thp_defrag);
+	if (known(environment->thp_shmem))
+		line_add(&line, ", ", "shmem %s", environment->thp_shmem);
+	return line_close(&line, "THP:", out);
+}
+
+static int put_memory(const struct result *result, FILE *out)
+{
+	const struct result_environment *environment = &result->environment;
+	struct text text;
+	struct line line;
+
+	line_open(&line);
+	if (environment->mem_total && environment->mem_total != UINT64_MAX)
+		line_add(&line, ", ", "%s", text_bytes(&text, environment->mem_total));
+	if (environment->mem_available && environment->mem_available != UINT64_MAX)
+		line_add(&line, ", ", "%s available",
+			 text_bytes(&text, environment->mem_available));
+	if (environment->cgroup_limit && environment->cgroup_limit != UINT64_MAX)
+		line_add(&line, ", ", "cgroup limit %s",
+			 text_bytes(&text, environment->cgroup_limit));
+	if (environment->numa_balancing >= 0)
+		line_add(&line, ", ", "NUMA balancing %s",
+			 environment->numa_balancing ? "on" : "off");
+	return line_close(&line, "memory:", out);
+}
+
+/* Not wrapped: a spec is pasted into a command. */
+static void put_engines(const struct result *result, FILE *out)
+{
+	size_t width = 0;
+
+	for (unsigned i = 0; i < result->nr_sides; i++)
+		if (text_width(result->sides[i].name) > width)
+			width = text_width(result->sides[i].name);
+	for (unsigned i = 0; i < result->nr_sides; i++) {
+		const struct result_side *side = &result->sides[i];
+
+		fprintf(out, "%-*s", INDENT, i ? "" : "engines:");
+		text_put(out, side->name);
+		fprintf(out, "%*s", (int)(width - text_width(side->name) + 2), "");
+		text_put(out, side->spec);
+		putc('\n', out);
+	}
+}
+
+static int put_sizes(const struct result *result, FILE *out)
+{
+	const struct result_parameters *parameters = &result->parameters;
+	struct line line;
+
+	line_open(&line);
+	if (parameters->bytes)
+		line_add(&line, ", ", "%s %s", format_size(parameters->bytes).text,
+			 parameters->per_thread_size ? "per thread" : "in total");
+	if (parameters->record)
+		line_add(&line, ", ", "records of %s",
+			 format_size(parameters->record).text);
+	if (known(parameters->layout))
+		line_add(&line, ", ", "%s files", parameters->layout);
+	return line_close(&line, "sizes:", out);
+}
+
+static int put_workers(const struct result *result, FILE *out)
+{
+	const struct result_parameters *parameters = &result->parameters;
+	struct line line;
+
+	line_open(&line);
+	if (known(parameters->workers))
+		line_add(&line, ", ", "%s", parameters->workers);
+	if (known(parameters->pinned))
+		line_add(&line, ", ", "pinned: %s", parameters->pinned);
+	else if (known(parameters->pin))
+		line_add(&line, ", ", "pin: %s", parameters->pin);
+	if (known(parameters->mem))
+		line_add(&line, ", ", "memory: %s", parameters->mem);
+	return line_close(&line, "workers:", out);
+}
+
+static int put_rounds(const struct result *result, FILE *out)
+{
+	const struct result_parameters *parameters = &result->parameters;
+	struct text text;
+	struct line line;
+
+	line_open(&line);
+	if (parameters->rounds)
+		line_add(&line, ", ", "%s",
+			 text_count(&text, parameters->rounds, "round"));
+	if (parameters->rounds && result->nr_sides > 1)
+		line_add(&line, ", ", "the sides in turn%s",
+			 parameters->rounds > 1 ? ", their order flipped each round" :
+						  "");
+	line_add(&line, ", ", "seed %" PRIu64, parameters->seed);
+	return line_close(&line, "rounds:", out);
+}
+
+static int put_frames(const struct result *result, FILE *out)
+{
+	const struct result_environment *environment = &result->environment;
+	uint64_t bytes = environment->arena_bytes, huge = environment->arena_huge_bytes;
+	struct text text;
+	struct line line;
+
+	line_open(&line);
+	/* Rounded down: 100 % is all of it. */
+	if (bytes)
+		line_add(&line, ", ", "%s, %u %% in huge pages", text_bytes(&text, bytes),
+			 huge >= bytes ? 100 :
+					 (unsigned)((double)huge / (double)bytes * 100));
+	return line_close(&line, "frames:", out);
+}
+
+static int put_unit(const struct result *result, FILE *out)
+{
+	const struct result_parameters *parameters = &result->parameters;
+	bool total = parameters->per && !strcmp(parameters->per, "total");
+	struct line line;
+
+	line_open(&line);
+	line_add(&line, "; ", "kB/s %s (1 kB = 1024 bytes)",
+		 total ? "in total" : "per thread");
+	if (parameters->rounds > 1)
+		line_add(&line, "; ", "median of %u rounds", parameters->rounds);
+	if (parameters->rounds > 1 && result->nr_sides > 1)
+		line_add(&line, "; ", "speed-up: median of the ratios of each round");
+	line_add(&line, "; ",
+		 "window: from the last worker's start to the last one's end");
+	return line_close(&line, "unit:", out);
+}
+
+static void put_warnings(const struct result *result, FILE *out)
+{
+	for (unsigned i = 0; i < result->nr_warnings; i++) {
+		fprintf(out, "%-*s", INDENT, "warning:");
+		text_wrap(out, result->warnings[i], INDENT, INDENT);
+	}
+}
+
+int report_header(const struct result *result, FILE *out)
+{
+	int err;
+
+	errno = 0;
+	fputs("pagezone ", out);
+	text_put(out, known(result->version) ? result->version : "(unknown version)");
+	if (known(result->command_line)) {
+		fputs(": ", out);
+		text_put(out, result->command_line);
+	}
+	putc('\n', out);
+	err = put_machine(result, out);
+	if (!err)
+		err = put_kernel(result, out);
+	if (!err)
+		err = put_huge_pages(result, out);
+	if (!err)
+		err = put_memory(result, out);
+	if (err)
+		return err;
+	put_engines(result, out);
+	err = put_sizes(result, out);
+	if (!err)
+		err = put_workers(result, out);
+	if (!err)
+		err = put_rounds(result, out);
+	if (!err)
+		err = put_frames(result, out);
+	if (!err)
+		err = put_unit(result, out);
+	if (err)
+		return err;
+	put_warnings(result, out);
+	putc('\n', out);
+	return text_finish(out);
+}

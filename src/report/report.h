@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A result as people and programs read it. Writers see only results. */
+#ifndef REPORT_REPORT_H
+#define REPORT_REPORT_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "result/result.h"
+
+enum report_per { REPORT_PER_THREAD, REPORT_PER_TOTAL };
+
+/*
+ * All return 0 or -errno (-EPIPE, -ENOSPC: what stdio met; -ENOMEM), flush @out, and
+ * depend neither on the locale nor on the width of the terminal. They show what
+ * result_derive() made, so call it first. Control characters in names (a result file may
+ * come from anywhere) are printed as '?'.
+ *
+ * Header, tables, extremes and locks, called in this order, are apart by one blank line:
+ * the header ends with it, the last two, when they have something to say, begin with it.
+ */
+
+/* Machine, kernel, engines, sizes, pinning, rounds, huge-page backing; warnings. */
+int report_header(const struct result *result, FILE *out);
+/*
+ * One table a phase: threads, sides (baseline, patched...), limit, speed-up... A cell
+ * that is void or was not measured is "-". Thread counts and phases without any cell are
+ * left out.
+ */
+int report_tables(const struct result *result, enum report_per per, FILE *out);
+/*
+ * The paragraph that names the minimum and maximum speed-up and where they are, with
+ * their intervals from 3 rounds on; then which cells are void and why, too short for the
+ * clock, or missing because of an interrupt. Nothing when there is nothing to say.
+ */
+int report_extremes(const struct result *result, FILE *out);
+/*
+ * Per event (fault, lock class) and side: how many a page of 4 KiB moved, the contended
+ * share, the wait. Nothing when no side has counters.
+ */
+int report_locks(const struct result *result, FILE *out);
+/* One line a cell: phase,threads,side,spec,... with a header line (RFC 4180, but for LF
+ * line ends). */
+int report_csv(const struct result *result, FILE *out);
+
+#endif

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The tables that page-cache developers post: one a phase. */
+#include "report/report.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/table.h"
+#include "report/text.h"
+
+/* threads:               1         2         4 */
+static const struct table_layout layout = { .label = 16, .first = 8, .other = 10 };
+
+/* What all tables of a result have in common. */
+struct tables {
+	const struct result *result;
+	enum report_per per;
+	unsigned *threads;
+	unsigned nr_threads;
+	unsigned nr_patched; /* sides that have speed-ups */
+};
+
+static void row_label(struct table *table, const char *before, const char *name,
+		      const char *after)
+{
+	char *label;
+
+	if (asprintf(&label, "%s%s%s", before, name, after) < 0) {
+		table->failed = true;
+		return;
+	}
+	table_row(table, label);
+	free(label);
+}
+
+static void side_row(struct table *table, const struct tables *tables, unsigned phase,
+		     unsigned side)
+{
+	row_label(table, "", tables->result->sides[side].name, ":");
+	for (unsigned i = 0; i < tables->nr_threads; i++) {
+		const struct result_cell *cell =
+			result_cell(tables->result, side, phase, tables->threads[i]);
+		double value = NAN;
+		struct text text;
+
+		if (cell)
+			value = tables->per == REPORT_PER_TOTAL ? cell->total_kb_per_s :
+								  cell->kb_per_s;
+		table_cell(table, i, text_fixed(&text, value, 0));
+	}
+}
+
+static void speedup_row(struct table *table, const struct tables *tables, unsigned phase,
+			unsigned side)
+{
+	row_label(table, "speed-up(",
+		  tables->nr_patched > 1 ? tables->result->sides[side].name : "times",
+		  "):");
+	for (unsigned i = 0; i < tables->nr_threads; i++) {
+		const struct result_speedup *speedup =
+			result_speedup(tables->result, side, phase, tables->threads[i]);
+		struct text text;
+
+		table_cell(table, i,
+			   text_fixed(&text, speedup ? speedup->ratio : NAN, 2));
+	}
+}
+
+static bool side_is_limit(const struct result *result, unsigned side)
+{
+	return side && !strcmp(result->sides[side].name, "limit");
+}
+
+static bool side_has_speedups(const struct result *result, unsigned side)
+{
+	for (unsigned i = 0; i < result->nr_speedups; i++)
+		if (result->speedups[i].side == side)
+			return true;
+	return false;
+}
+
+static bool phase_has_cells(const struct result *result, unsigned phase)
+{
+	for (unsigned i = 0; i < result->nr_cells; i++)
+		if (result->cells[i].phase == phase)
+			return true;
+	return false;
+}
+
+static int phase_table(const struct tables *tables, unsigned phase, FILE *out)
+{
+	const struct result *result = tables->result;
+	struct table table;
+	int err;
+
+	table_init(&table, tables->nr_threads);
+	table_row(&table, "threads:");
+	for (unsigned i = 0; i < tables->nr_threads; i++) {
+		struct text text;
+
+		table_cell(&table, i, text_fixed(&text, tables->threads[i], 0));
+	}
+	for (unsigned side = 0; side < result->nr_sides; side++)
+		if (!side_is_limit(result, side))
+			side_row(&table, tables, phase, side);
+	for (unsigned side = 0; side < result->nr_sides; side++)
+		if (side_is_limit(result, side))
+			side_row(&table, tables, phase, side);
+	for (unsigned side = 0; side < result->nr_sides; side++)
+		if (side_has_speedups(result, side))
+			speedup_row(&table, tables, phase, side);
+
+	fputs("** ", out);
+	text_put(out, result->phases[phase].title);
+	fputs(" **\n", out);
+	err = table_print(&table, &layout, out);
+	table_destroy(&table);
+	return err;
+}
+
+int report_tables(const struct result *result, enum report_per per, FILE *out)
+{
+	struct tables tables = { .result = result, .per = per };
+	bool first = true;
+	int err;
+
+	errno = 0;
+	err = text_threads(result, &tables.threads, &tables.nr_threads);
+	if (err)
+		return err;
+	for (unsigned side = 0; side < result->nr_sides; side++)
+		tables.nr_patched += side_has_speedups(result, side);
+	for (unsigned phase = 0; !err && phase < result->nr_phases; phase++) {
+		if (!phase_has_cells(result, phase))
+			continue;
+		if (!first)
+			putc('\n', out);
+		first = false;
+		err = phase_table(&tables, phase, out);
+	}
+	free(tables.threads);
+	return err ? err : text_finish(out);
+}
