@@ -1,0 +1,482 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cache/tree_node.h"
+
+#include <errno.h>
+
+#include "base/bits.h"
+
+void tree_init(struct tree *tree)
+{
+	atomic_init(&tree->head, NULL);
+	atomic_init(&tree->head_marks, 0);
+	lock_init(&tree->lock);
+}
+
+/*
+ * Marks. A bit of a node says that its slot, or something below it, has the mark.
+ */
+
+static __noinline void node_mark(struct tree_node *node, unsigned offset, enum tree_mark mark)
+{
+	for (;;) {
+		uint64_t old = node_marks(node, mark);
+
+		node_set_marks(node, mark, old | UINT64_C(1) << offset);
+		/* When the node had any, those above say so already. */
+		if (old || !node->parent)
+			return;
+		offset = node->offset;
+		node = node->parent;
+	}
+}
+
+static __noinline void node_unmark(struct tree_node *node, unsigned offset, enum tree_mark mark)
+{
+	for (;;) {
+		uint64_t left = node_marks(node, mark) & ~(UINT64_C(1) << offset);
+
+		node_set_marks(node, mark, left);
+		if (left || !node->parent)
+			return;
+		offset = node->offset;
+		node = node->parent;
+	}
+}
+
+/*
+ * Walks. The node of the walk, or one above it, or else the head, leads to any index.
+ */
+
+void tree_walk_init_locked(struct tree_walk *walk, struct tree *tree, struct tree_pool *pool)
+{
+	walk->tree = tree;
+	walk->pool = pool;
+	walk->node = walk->leaf = NULL;
+	walk->index = 0;
+}
+
+static inline void walk_set(struct tree_walk *walk, struct tree_node *node, unsigned long index)
+{
+	walk->node = node;
+	walk->leaf = node && !node->level ? node : NULL;
+	walk->index = index;
+}
+
+/* Whether @index belongs into the leaf that the walk is in. */
+static inline bool walk_in_leaf(const struct tree_walk *walk, unsigned long index)
+{
+	return walk->leaf && (index ^ walk->index) < TREE_SLOTS;
+}
+
+/* The lowest node at or above the walk's that spans @index, not below @level; NULL: none. */
+static inline struct tree_node *walk_climb(const struct tree_walk *walk, unsigned long index,
+					   unsigned level)
+{
+	struct tree_node *node = walk->node;
+	uintptr_t head;
+
+	if (node) {
+		unsigned long difference = index ^ walk->index;
+
+		while (node && (node->level < level || !level_spans(node->level, difference)))
+			node = node->parent;
+		return node;
+	}
+	head = slot_get_locked(&walk->tree->head);
+	if (!slot_is_node(head) || slot_to_level(head) < level ||
+	    !level_spans(slot_to_level(head), index))
+		return NULL;
+	return slot_to_node(head);
+}
+
+/*
+ * The deepest node on the way to @index, not below @level, and the slot of @index there. NULL:
+ * the head is no node, or not one that spans @index and is at @level or above.
+ */
+static inline struct tree_node *walk_descend(const struct tree_walk *walk,
+					     unsigned long index, unsigned level,
+					     uintptr_t *slot)
+{
+	struct tree_node *node = walk_climb(walk, index, level);
+	unsigned at;
+
+	if (!node)
+		return NULL;
+	for (at = node->level;; at--) {
+		*slot = slot_get_locked(&node->slots[level_offset(at, index)]);
+		if (at == level || !slot_is_node(*slot))
+			return node;
+		node = slot_to_node(*slot);
+	}
+}
+
+/*
+ * Insertion. What is new is built first and then published by one store, so that a lookup
+ * finds all of a path or nothing.
+ */
+
+static __noinline void node_mark_all(struct tree_node *node, unsigned offset, uint32_t marks)
+{
+	for (enum tree_mark mark = 0; marks >> mark; mark++)
+		if (marks >> mark & 1)
+			node_mark(node, offset, mark);
+}
+
+/* Stores @entry in @nr empty slots of @node. */
+static inline void node_store(struct tree_node *node, unsigned offset, unsigned nr,
+			      void *entry, uint32_t marks)
+{
+	if (unlikely(marks))
+		node_mark_all(node, offset, marks);
+	slot_publish(&node->slots[offset], (uintptr_t)entry);
+	while (--nr)
+		slot_publish(&node->slots[++offset], (uintptr_t)entry | TAG_SIBLING);
+}
+
+/* Hangs @child into an empty slot of @node. */
+static void node_attach(struct tree_node *node, unsigned offset, struct tree_node *child)
+{
+	child->parent = node;
+	child->offset = (uint8_t)offset;
+	for (enum tree_mark mark = 0; mark < TREE_NR_MARKS; mark++)
+		if (node_marks(child, mark))
+			node_mark(node, offset, mark);
+	slot_publish(&node->slots[offset], node_to_slot(child));
+}
+
+struct insertion {
+	unsigned long index;
+	void *entry;
+	unsigned level;	   /* of the node that the entry goes into */
+	unsigned nr_slots; /* that it takes there */
+	uint32_t marks;
+};
+
+/* A path of new nodes with nothing but the new entry in it; returns its top, at level @top. */
+static struct tree_node *branch_build(struct tree_walk *walk, const struct insertion *new,
+				      unsigned top)
+{
+	struct tree_node *node = tree_pool_pop(walk->pool, new->level);
+
+	node_store(node, level_offset(new->level, new->index), new->nr_slots, new->entry,
+		   new->marks);
+	walk_set(walk, node, new->index);
+	for (unsigned level = new->level + 1; level <= top; level++) {
+		struct tree_node *child = node;
+
+		node = tree_pool_pop(walk->pool, level);
+		node_attach(node, level_offset(level, new->index), child);
+	}
+	return node;
+}
+
+/* A head at level @top over the present head, which has become too small. Not published. */
+static struct tree_node *head_grow(struct tree_walk *walk, uintptr_t head, unsigned top)
+{
+	struct tree *tree = walk->tree;
+	struct tree_node *node;
+
+	if (slot_is_node(head)) {
+		node = slot_to_node(head);
+	} else {
+		uint32_t marks = atomic_load_explicit(&tree->head_marks, memory_order_relaxed);
+
+		node = tree_pool_pop(walk->pool, 0);
+		node_store(node, 0, 1, (void *)head, marks);
+		atomic_store_explicit(&tree->head_marks, 0, memory_order_relaxed);
+	}
+	while (node->level < top) {
+		struct tree_node *child = node;
+
+		node = tree_pool_pop(walk->pool, child->level + 1u);
+		node_attach(node, 0, child);
+	}
+	return node;
+}
+
+/* Where no node spans the new entry: the tree is empty, or must grow in height. */
+static int insert_above_locked(struct tree_walk *walk, const struct insertion *new,
+			       unsigned long last)
+{
+	struct tree *tree = walk->tree;
+	uintptr_t head = slot_get_locked(&tree->head);
+	unsigned top = new->level, lowest;
+	struct tree_node *node;
+
+	while (!level_spans(top, last))
+		top++;
+	if (!head && !last) {
+		atomic_store_explicit(&tree->head_marks, new->marks, memory_order_relaxed);
+		slot_publish(&tree->head, (uintptr_t)new->entry);
+		return 0;
+	}
+	if (!head) {
+		if (walk->pool->nr_free < top - new->level + 1)
+			return -ENOMEM;
+		node = branch_build(walk, new, top);
+		slot_publish(&tree->head, node_to_slot(node));
+		return 0;
+	}
+	/* An entry that starts at 0 and is not spanned by the head covers all of the tree. */
+	if (!new->index)
+		return -EEXIST;
+	lowest = slot_is_node(head) ? slot_to_level(head) + 1 : 0;
+	if (walk->pool->nr_free < top - lowest + 1 + top - new->level)
+		return -ENOMEM;
+	node = head_grow(walk, head, top);
+	if (top == new->level) {
+		node_store(node, level_offset(top, new->index), new->nr_slots, new->entry,
+			   new->marks);
+		walk_set(walk, node, new->index);
+	} else {
+		node_attach(node, level_offset(top, new->index),
+			    branch_build(walk, new, top - 1));
+	}
+	slot_publish(&tree->head, node_to_slot(node));
+	return 0;
+}
+
+int tree_insert_slow_locked(struct tree_walk *walk, unsigned long index, unsigned order,
+			    void *entry, uint32_t marks)
+{
+	unsigned level = order / TREE_SHIFT, offset;
+	struct insertion new = {
+		.index = index,
+		.entry = entry,
+		.level = level,
+		.nr_slots = 1u << order % TREE_SHIFT,
+		.marks = marks,
+	};
+	struct tree_node *node;
+	uintptr_t slot;
+
+	node = walk_descend(walk, index, level, &slot);
+	if (!node)
+		return insert_above_locked(walk, &new, index | ((1ul << order) - 1));
+	if (slot)
+		return -EEXIST;
+	offset = level_offset(node->level, index);
+	if (node->level > level) {
+		if (walk->pool->nr_free < node->level - level)
+			return -ENOMEM;
+		node_attach(node, offset, branch_build(walk, &new, node->level - 1u));
+		return 0;
+	}
+	for (unsigned i = 1; i < new.nr_slots; i++)
+		if (slot_get_locked(&node->slots[offset + i]))
+			return -EEXIST;
+	node_store(node, offset, new.nr_slots, entry, marks);
+	walk_set(walk, node, index);
+	return 0;
+}
+
+/*
+ * Deletion.
+ */
+
+/*
+ * Nodes do not count their slots: a count would cost every insertion and every deletion a write,
+ * each of which waits for the one before. Whether a node is empty is found by looking, once
+ * a deletion has left nothing next to it.
+ */
+
+/* Whether slots [@start, TREE_SLOTS) of @node are empty. */
+static bool node_is_empty_from(const struct tree_node *node, unsigned start)
+{
+	for (; start < TREE_SLOTS; start++)
+		if (slot_get_locked(&node->slots[start]))
+			return false;
+	return true;
+}
+
+/* Whether @node is empty, whose slots [@start, @end) are. */
+static bool node_is_empty(const struct tree_node *node, unsigned start, unsigned end)
+{
+	if (end < TREE_SLOTS && slot_get_locked(&node->slots[end]))
+		return false;
+	if (start && slot_get_locked(&node->slots[start - 1]))
+		return false;
+	return node_is_empty_from(node, 0);
+}
+
+/* Takes away heads that have become more than the tree needs. The head is a node. */
+static void head_shrink(struct tree_walk *walk, struct tree_node *head)
+{
+	struct tree *tree = walk->tree;
+	uint32_t marks = 0;
+	uintptr_t slot;
+
+	for (;;) {
+		slot = slot_get_locked(&head->slots[0]);
+		if (!slot || !node_is_empty_from(head, 1))
+			return;
+		if (!slot_is_node(slot))
+			break;
+		/* Readers may be in the old head still: what is in its slot 0 stays there. */
+		tree_pool_push_retired(walk->pool, head);
+		head = slot_to_node(slot);
+		head->parent = NULL;
+		slot_publish(&tree->head, slot);
+		walk_set(walk, head, 0);
+	}
+	if (head->level)
+		return;
+	for (enum tree_mark mark = 0; mark < TREE_NR_MARKS; mark++)
+		marks |= (uint32_t)node_is_marked(head, 0, mark) << mark;
+	atomic_store_explicit(&tree->head_marks, marks, memory_order_relaxed);
+	slot_publish(&tree->head, slot);
+	tree_pool_push_retired(walk->pool, head);
+	walk_set(walk, NULL, 0);
+}
+
+/* Takes away what is no longer needed since slots [@start, @end) of the walk's node are empty. */
+static void node_prune(struct tree_walk *walk, unsigned start, unsigned end)
+{
+	struct tree_node *node = walk->node;
+
+	while (node_is_empty(node, start, end)) {
+		struct tree_node *parent = node->parent;
+
+		tree_pool_push_retired(walk->pool, node);
+		if (!parent) {
+			slot_set(&walk->tree->head, 0);
+			walk_set(walk, NULL, 0);
+			return;
+		}
+		/* The marks have gone already: the node has none. */
+		start = node->offset;
+		end = start + 1;
+		slot_set(&parent->slots[start], 0);
+		node = parent;
+		walk_set(walk, node, walk->index);
+	}
+	if (!node->parent)
+		head_shrink(walk, node);
+}
+
+static void *delete_head_locked(struct tree_walk *walk, unsigned long index)
+{
+	struct tree *tree = walk->tree;
+	uintptr_t head = slot_get_locked(&tree->head);
+
+	if (index || slot_is_node(head))
+		return NULL;
+	slot_set(&tree->head, 0);
+	atomic_store_explicit(&tree->head_marks, 0, memory_order_relaxed);
+	return (void *)head;
+}
+
+/* A run has come to @node, a leaf: asks for the one after it. */
+static void leaf_prefetch_next(const struct tree_node *node)
+{
+	uintptr_t next;
+
+	if (node->level || !node->parent || node->offset == TREE_MASK)
+		return;
+	next = slot_get_locked(&node->parent->slots[node->offset + 1]);
+	if (slot_is_node(next))
+		node_prefetch(slot_to_node(next));
+}
+
+/* All but what tree_delete_locked() does itself. */
+static __noinline void *delete_slow_locked(struct tree_walk *walk, unsigned long index)
+{
+	struct tree_node *node;
+	unsigned start, end;
+	uintptr_t slot;
+
+	node = walk_descend(walk, index, 0, &slot);
+	if (!node)
+		return delete_head_locked(walk, index);
+	if (walk->node && walk->node != node)
+		leaf_prefetch_next(node);
+	walk_set(walk, node, index);
+	if (!slot)
+		return NULL;
+	start = tree_first_slot(node, level_offset(node->level, index));
+	end = start + tree_nr_slots(node, start);
+	for (enum tree_mark mark = 0; mark < TREE_NR_MARKS; mark++)
+		if (node_is_marked(node, start, mark))
+			node_unmark(node, start, mark);
+	for (unsigned i = start; i < end; i++)
+		slot_set(&node->slots[i], 0);
+	node_prune(walk, start, end);
+	return slot_to_entry(slot);
+}
+
+void *tree_delete_locked(struct tree_walk *walk, unsigned long index)
+{
+	unsigned offset = index & TREE_MASK;
+	struct tree_node *leaf = walk->leaf;
+	uintptr_t slot, next;
+	uint64_t marks;
+
+	if (unlikely(!walk_in_leaf(walk, index) || offset == TREE_MASK))
+		return delete_slow_locked(walk, index);
+	/* One slot, as the next one starts something, which also keeps the leaf; and no mark. */
+	slot = slot_get_locked(&leaf->slots[offset]);
+	next = slot_get_locked(&leaf->slots[offset + 1]);
+	marks = node_marks(leaf, TREE_MARK_DIRTY) | node_marks(leaf, TREE_MARK_WRITEBACK);
+	if (unlikely(!slot || slot_is_sibling(slot) || !next || slot_is_sibling(next) ||
+		     marks >> offset & 1))
+		return delete_slow_locked(walk, index);
+	slot_set(&leaf->slots[offset], 0);
+	return (void *)slot;
+}
+
+/*
+ * Marks of entries.
+ */
+
+/* The node and the first slot of the entry at @index. NULL: there is none, or it is the head. */
+static struct tree_node *tree_find_locked(struct tree *tree, unsigned long index,
+					  unsigned *offset)
+{
+	struct tree_walk walk;
+	struct tree_node *node;
+	uintptr_t slot;
+
+	tree_walk_init_locked(&walk, tree, NULL);
+	node = walk_descend(&walk, index, 0, &slot);
+	if (!node || !slot)
+		return NULL;
+	*offset = tree_first_slot(node, level_offset(node->level, index));
+	return node;
+}
+
+int tree_set_mark_locked(struct tree *tree, unsigned long index, enum tree_mark mark)
+{
+	unsigned offset;
+	struct tree_node *node = tree_find_locked(tree, index, &offset);
+
+	if (node) {
+		node_mark(node, offset, mark);
+		return 0;
+	}
+	if (!tree_head_is_entry(tree, index))
+		return -ENOENT;
+	atomic_store_explicit(&tree->head_marks,
+			      atomic_load_explicit(&tree->head_marks, memory_order_relaxed) |
+				      UINT32_C(1) << mark,
+			      memory_order_relaxed);
+	return 0;
+}
+
+int tree_clear_mark_locked(struct tree *tree, unsigned long index, enum tree_mark mark)
+{
+	unsigned offset;
+	struct tree_node *node = tree_find_locked(tree, index, &offset);
+
+	if (node) {
+		if (node_is_marked(node, offset, mark))
+			node_unmark(node, offset, mark);
+		return 0;
+	}
+	if (!tree_head_is_entry(tree, index))
+		return -ENOENT;
+	atomic_store_explicit(&tree->head_marks,
+			      atomic_load_explicit(&tree->head_marks, memory_order_relaxed) &
+				      ~(UINT32_C(1) << mark),
+			      memory_order_relaxed);
+	return 0;
+}
