@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The in-process page cache: what the layers above may use of it. A faithful miniature of
+ * mm/filemap.c, mm/truncate.c, mm/swap.c and mm/page_alloc.c in user space.
+ */
+#ifndef CACHE_CACHE_H
+#define CACHE_CACHE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/lock.h"
+#include "base/reason.h"
+
+struct arena;
+struct mapping;
+struct page_cache;
+struct cache_thread;
+struct vma;
+
+struct page_cache_conf {
+	unsigned batch;			/* pages a fault handles: a power of two, 1 … 512 */
+	unsigned truncate_batch;	/* folios removed under one tree_lock hold; 1: page by page */
+	struct arena *arena;		/* all its memory becomes page frames */
+	unsigned nr_threads;		/* cache_threads that will exist at once */
+};
+
+/* What one thread did; its own, so never contended. Sums over threads are the caller's. */
+struct cache_counters {
+	uint64_t faults;		/* touches that the page tables did not (yet) allow */
+	uint64_t minor_faults;		/* ... whose page was in the cache, or brought in by others */
+	uint64_t pages_inserted;
+	uint64_t pmd_mapped_bytes;	/* mapped by PMD entries */
+	struct lock_stats mmap, tree, zone, lru;
+};
+
+/* A run of a file that is contiguous in memory: offset o of it, start <= o < end, is at
+ * base + (o - start). Bytes. */
+struct extent {
+	char *base;
+	uint64_t start, end;
+};
+
+/* 0; -ENOMEM. Preallocates and touches all it needs (struct folio for every frame, tree nodes). */
+int page_cache_alloc(struct page_cache **cache, const struct page_cache_conf *conf,
+		     struct reason *why);
+/* All threads and mappings must be gone. */
+void page_cache_free(struct page_cache *cache);
+/* Bytes it allocates besides the arena, for @arena_bytes of frames and @nr_threads. For the memory check. */
+size_t page_cache_overhead(size_t arena_bytes, unsigned nr_threads);
+/* Frames (bytes) that per-thread free lists can hold back from other threads, per thread: the slack
+ * an arena needs on top of the data. */
+size_t page_cache_slack(const struct page_cache_conf *conf);
+
+/* Called in the thread itself (registers it with RCU). @nid: whose frames it prefers; negative: the
+ * first node's. 0 or -ENOMEM. */
+int cache_thread_alloc(struct cache_thread **thread, struct page_cache *cache, int nid);
+/* Drains its free lists and LRU batch; called in the thread itself. */
+void cache_thread_free(struct cache_thread *thread);
+struct cache_counters *cache_thread_counters(struct cache_thread *thread);
+
+/* A file of @bytes with no pages. 0 or -ENOMEM. */
+int mapping_alloc(struct mapping **mapping, struct page_cache *cache, uint64_t bytes);
+/* Nothing may map it. Frees its pages (through @thread's lists; NULL will do when it has none). */
+void mapping_free(struct mapping *mapping, struct cache_thread *thread);
+/* Removes every page from @offset (rounded up to a page) on; nothing may map them. The size stays. */
+void mapping_truncate(struct mapping *mapping, uint64_t offset, struct cache_thread *thread);
+/* Pages in the cache. Exact when nobody inserts or removes. */
+uint64_t mapping_nr_pages(const struct mapping *mapping);
+/* For tests and --verify: copies @len bytes at @offset of the file to @to, holes as zeros. */
+void mapping_read(struct mapping *mapping, uint64_t offset, void *to, size_t len);
+
+/* Page tables for [@start, @end) bytes of a file, placed on @nid, reusable: allocate once, map often. */
+int vma_alloc(struct vma **vma, uint64_t start, uint64_t end, int nid);
+void vma_free(struct vma *vma);
+size_t vma_overhead(uint64_t start, uint64_t end);	/* bytes that vma_alloc() takes */
+/* Maps the range of @mapping with empty page tables (mmap_lock for writing). */
+void vma_map(struct vma *vma, struct mapping *mapping, struct cache_thread *thread);
+/* Unmaps every page (references, mapcounts, accessed bits), mmap_lock for writing at the end. */
+void vma_unmap(struct vma *vma, struct cache_thread *thread);
+
+/*
+ * The worker touches @offset of the file (inside the vma), to store when @write. When the page
+ * tables map it (and allow the store) this is only a walk of two levels; else it is a fault.
+ * Fills @extent with the longest run around @offset that one folio gives: a page, or up to
+ * 2 MiB, clipped to the vma and the end of the file.
+ * 0; -ENOMEM: no frame or no tree node left; -EFAULT: beyond the end of the file (SIGBUS).
+ */
+int vma_touch(struct vma *vma, struct cache_thread *thread, uint64_t offset, bool write,
+	      struct extent *extent);
+
+/*
+ * For tests, when all threads are quiet: pages in the trees of @mappings + free pages = all
+ * pages; no folio has a reference that nothing accounts for; LRU lists and per-thread batches are complete;
+ * marks agree with folios; no page lies beyond the end of its file. 0, or -EUCLEAN with @why.
+ */
+int page_cache_check(struct page_cache *cache, struct mapping *const *mappings, unsigned nr,
+		     struct reason *why);
+
+#endif

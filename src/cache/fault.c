@@ -1,0 +1,456 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Faults (mm/memory.c and mm/filemap.c of the kernel). A fault handles a window: the aligned
+ * group of page_cache.batch pages around the touched one, as far as the file reaches.
+ */
+#include <errno.h>
+#include <sched.h>
+
+#include "cache/mapping.h"
+#include "cache/pgtable.h"
+#include "cache/thread.h"
+#include "cache/zone.h"
+
+struct fault {
+	struct vma *vma;
+	struct mapping *mapping;
+	struct cache_thread *thread;
+	unsigned long index;	  /* the touched page */
+	unsigned long start, end; /* the window, pages of the file */
+	bool write;
+	bool covered;	     /* one folio, now mapped, was the whole window */
+	unsigned nr_dirtied; /* folios in thread->dirtied, with a reference each */
+};
+
+/*
+ * Only a folio that the fault makes dirty needs its mark set; all of a window get it at the end,
+ * under one tree_lock. The reference keeps the folio the same until then.
+ */
+static void fault_dirty_folio(struct fault *fault, struct folio *folio)
+{
+	if (folio_test(folio, FOLIO_DIRTY) || folio_test_set(folio, FOLIO_DIRTY))
+		return;
+	folio_get(folio);
+	fault->thread->dirtied[fault->nr_dirtied++] = folio;
+}
+
+static void fault_mark_dirtied(struct fault *fault)
+{
+	struct cache_thread *thread = fault->thread;
+
+	mapping_mark_dirty_batch(fault->mapping, thread->dirtied, fault->nr_dirtied,
+				 thread);
+	for (unsigned i = 0; i < fault->nr_dirtied; i++)
+		folio_put(thread->dirtied[i], thread);
+	fault->nr_dirtied = 0;
+}
+
+/* Maps what the vma covers of a locked folio. True: nothing of it was mapped before. */
+static bool fault_set_entries(struct fault *fault, struct folio *folio)
+{
+	struct vma *vma = fault->vma;
+	unsigned long start = folio_index(folio), end = start + folio_nr_pages(folio);
+	unsigned flags = fault->write ? PTE_WRITE : 0;
+	bool mapped;
+
+	/* The touched folio is accessed; those around it when they are touched. */
+	if (fault->index - start < end - start)
+		flags |= PTE_ACCESSED;
+	if (start <= fault->start && end >= fault->end)
+		fault->covered = true;
+	start = max_u64(start, vma_first_page(vma));
+	end = min_u64(end, vma_end_page(vma));
+	if (start >= end)
+		return false; /* the window is wider than the vma */
+	mapped = pgtable_map(vma, folio, start, end, flags, &fault->thread->ptl);
+	if (mapped && end - start == PMD_NR)
+		fault->thread->counters.pmd_mapped_bytes += PMD_SIZE;
+	return mapped;
+}
+
+/* Maps a folio of the cache, which the caller locked and has a reference to, both of which go. */
+static void fault_map_folio(struct fault *fault, struct folio *folio)
+{
+	bool mapped;
+
+	if (fault->write)
+		fault_dirty_folio(fault, folio);
+	mapped = fault_set_entries(fault, folio);
+	/* relaxed: the folio lock orders it. The reference is now the page tables'. */
+	if (mapped)
+		atomic_fetch_add_explicit(&folio->mapcount, 1, memory_order_relaxed);
+	folio_unlock(folio);
+	if (!mapped)
+		folio_put(folio, fault->thread);
+}
+
+/* The same for one that this fault inserted and still has locked: nobody else has mapped it. */
+static void fault_map_new_folio(struct fault *fault, struct folio *folio)
+{
+	bool mapped = fault_set_entries(fault, folio);
+
+	if (mapped)
+		atomic_store_explicit(&folio->mapcount, 1, memory_order_relaxed);
+	folio_unlock(folio);
+	if (!mapped)
+		folio_put(folio, fault->thread);
+}
+
+/*
+ * A zeroed folio for page @index, of @order or, where no zone has so many frames in one piece, of
+ * less (the kernel's large folios fall back in the same way). NULL: not even a page.
+ */
+static struct folio *fault_alloc_folio(struct fault *fault, unsigned long index,
+				       unsigned order)
+{
+	struct folio *folio = pcp_alloc(&fault->thread->pcp, order);
+	uint32_t flags = FOLIO_LOCKED | FOLIO_UPTODATE;
+	unsigned long near = 0;
+
+	while (!folio && order > 0)
+		folio = pcp_alloc(&fault->thread->pcp, --order);
+	if (!folio)
+		return NULL;
+
+	if (fault->write)
+		flags |= FOLIO_DIRTY;
+	/* References of the tree, of the LRU batch, and the caller's, for the page tables. */
+	folio_init(folio, flags, 3);
+	if (fault->index >= index)
+		near = min_u64(fault->index - index, folio_nr_pages(folio) - 1);
+	folio_zero(folio, near);
+	folio_set_mapping(folio, fault->mapping, index);
+	return folio;
+}
+
+/* A folio that never got into the tree. */
+static void fault_discard_folio(struct fault *fault, struct folio *folio)
+{
+	folio_clear_mapping(folio);
+	folio_unlock(folio);
+	folio_put_refs(folio, 3, fault->thread);
+}
+
+/* The largest aligned folio that starts at @index and ends by @end. */
+static unsigned gap_order(unsigned long index, unsigned long end)
+{
+	unsigned order = ilog2_u64(end - index);
+
+	if (index)
+		order = (unsigned)min_u64(order, (unsigned)__builtin_ctzl(index));
+	return (unsigned)min_u64(order, ZONE_MAX_ORDER);
+}
+
+/* Covers [@start, @end), nothing of which is in the cache, by folios, as far as there are frames. */
+static unsigned fault_cover_gap(struct fault *fault, unsigned long start,
+				unsigned long end, unsigned nr)
+{
+	while (start < end) {
+		struct folio *folio =
+			fault_alloc_folio(fault, start, gap_order(start, end));
+
+		if (!folio)
+			break;
+		fault->thread->made[nr++] = folio;
+		start += folio_nr_pages(folio);
+	}
+	return nr;
+}
+
+static bool fault_touches(const struct fault *fault, const struct folio *folio)
+{
+	return fault->index - folio_index(folio) < folio_nr_pages(folio);
+}
+
+/*
+ * Makes folios for all of the window that is not in the cache, in thread->made, ascending.
+ * *@touched: the touched page is in one of them, or in the cache meanwhile. Returns how many.
+ */
+static unsigned fault_make_window(struct fault *fault, bool *touched)
+{
+	struct cache_thread *thread = fault->thread;
+	unsigned long at = fault->start;
+	unsigned nr_found = 0, nr = 0;
+
+	*touched = false;
+	if (fault->end - fault->start > 1)
+		nr_found = mapping_get_folios(fault->mapping, fault->start, fault->end,
+					      thread->found, thread->indexes, PMD_NR);
+	for (unsigned i = 0; i < nr_found; i++) {
+		struct folio *folio = thread->found[i];
+		unsigned long index = thread->indexes[i];
+
+		nr = fault_cover_gap(fault, at, index, nr);
+		at = max_u64(at, index + folio_nr_pages(folio));
+		*touched |= fault->index - index < folio_nr_pages(folio);
+		folio_put(folio, thread);
+	}
+	nr = fault_cover_gap(fault, at, fault->end, nr);
+	for (unsigned i = 0; i < nr; i++)
+		*touched |= fault_touches(fault, thread->made[i]);
+	return nr;
+}
+
+/*
+ * As fault_make_window(), but where frames are so short that the touched page got none, those that
+ * others got go back for it. -ENOMEM when there is not a single one.
+ */
+static int fault_make_folios(struct fault *fault, unsigned *nr)
+{
+	struct cache_thread *thread = fault->thread;
+	bool touched;
+
+	*nr = fault_make_window(fault, &touched);
+	if (likely(touched))
+		return 0;
+	while (*nr)
+		fault_discard_folio(fault, thread->made[--*nr]);
+	*nr = fault_cover_gap(fault, fault->index, fault->index + 1, 0);
+	return *nr ? 0 : -ENOMEM;
+}
+
+/*
+ * Inserts the folios in thread->made under one tree_lock hold. Those that found their range taken
+ * move to thread->found. Returns how many got in.
+ */
+static unsigned fault_insert(struct fault *fault, unsigned nr, unsigned *nr_lost)
+{
+	struct cache_thread *thread = fault->thread;
+	struct tree *tree = &fault->mapping->tree;
+	uint32_t marks = fault->write ? 1U << TREE_MARK_DIRTY : 0;
+	struct tree_walk walk;
+	unsigned nr_won = 0;
+	unsigned long nr_pages = 0;
+
+	*nr_lost = 0;
+	lock_acquire(&tree->lock, &thread->counters.tree);
+	tree_walk_init_locked(&walk, tree, &thread->pool);
+	for (unsigned i = 0; i < nr; i++) {
+		struct folio *folio = thread->made[i];
+
+		if (tree_insert_locked(&walk, folio_index(folio), folio->order, folio,
+				       marks)) {
+			thread->found[(*nr_lost)++] = folio;
+			continue;
+		}
+		nr_pages += folio_nr_pages(folio);
+		thread->made[nr_won++] = folio;
+	}
+	mapping_add_pages_locked(fault->mapping, (long)nr_pages);
+	lock_release(&tree->lock);
+	thread->counters.pages_inserted += nr_pages;
+	return nr_won;
+}
+
+/* The frames and nodes that fault_insert() needs. 0 or -ENOMEM. */
+static int fault_prepare(struct fault *fault, unsigned *nr)
+{
+	struct cache_thread *thread = fault->thread;
+	int err = fault_make_folios(fault, nr);
+
+	if (err)
+		return err;
+	err = tree_pool_fill(&thread->pool,
+			     tree_nodes_needed(fault->start, fault->end - fault->start));
+	while (err && *nr)
+		fault_discard_folio(fault, thread->made[--*nr]);
+	return err;
+}
+
+/*
+ * The touched page is not in the cache: brings in what is missing of the window. 0 when the touched
+ * page is mapped; -EAGAIN when somebody else brought it in meanwhile; -ENOMEM.
+ */
+static int fault_fill(struct fault *fault)
+{
+	struct cache_thread *thread = fault->thread;
+	unsigned nr, nr_won = 0, nr_lost = 0;
+	int err;
+
+	atomic_store_explicit(&thread->filling, true, memory_order_relaxed);
+	err = fault_prepare(fault, &nr);
+	if (!err) {
+		nr_won = fault_insert(fault, nr, &nr_lost);
+		err = -EAGAIN;
+	}
+	for (unsigned i = 0; i < nr_won; i++) {
+		struct folio *folio = thread->made[i];
+
+		if (fault_touches(fault, folio))
+			err = 0;
+		lru_add(folio, thread);
+		fault_map_new_folio(fault, folio);
+	}
+	for (unsigned i = 0; i < nr_lost; i++)
+		fault_discard_folio(fault, thread->found[i]);
+	/* release: pairs with the acquire in fault_others_filling(): they find what came of it */
+	atomic_store_explicit(&thread->filling, false, memory_order_release);
+	return err;
+}
+
+/* Maps those folios of the window that are in the cache and that the page tables lack. */
+static void fault_map_around(struct fault *fault)
+{
+	struct cache_thread *thread = fault->thread;
+	unsigned long start = max_u64(fault->start, vma_first_page(fault->vma));
+	unsigned long end = min_u64(fault->end, vma_end_page(fault->vma));
+	uint64_t need = PTE_PRESENT | (fault->write ? PTE_WRITE : 0);
+	unsigned nr;
+
+	nr = mapping_get_folios(fault->mapping, start, end, thread->found,
+				thread->indexes, PMD_NR);
+	for (unsigned i = 0; i < nr; i++) {
+		struct folio *folio = thread->found[i];
+		unsigned long index = thread->indexes[i];
+		uint64_t entry = pgtable_entry(fault->vma, max_u64(index, start));
+
+		if ((entry & need) == need) {
+			folio_put(folio, thread);
+			continue;
+		}
+		folio_lock(folio);
+		if (folio_mapping(folio) == fault->mapping &&
+		    folio_index(folio) == index) {
+			fault_map_folio(fault, folio);
+		} else {
+			folio_unlock(folio);
+			folio_put(folio, thread);
+		}
+	}
+}
+
+/*
+ * Whether any thread holds frames that will soon be in the cache, or free again. Threads that fault
+ * the same window at once each have a folio for it, all but one for nothing.
+ */
+static bool fault_others_filling(const struct cache_thread *thread)
+{
+	struct page_cache *cache = thread->cache;
+	struct lock_stats uncounted = { 0 };
+	struct list_head *pos;
+	bool filling = false;
+
+	lock_acquire(&cache->threads_lock, &uncounted);
+	list_for_each(pos, &cache->threads) {
+		struct cache_thread *other = list_entry(pos, struct cache_thread, list);
+
+		/* acquire: pairs with the release in fault_fill() */
+		filling |= other != thread &&
+			   atomic_load_explicit(&other->filling, memory_order_acquire);
+	}
+	lock_release(&cache->threads_lock);
+	return filling;
+}
+
+static int fault_map_touched(struct fault *fault)
+{
+	struct cache_thread *thread = fault->thread;
+	unsigned failures = 0;
+
+	for (;;) {
+		struct folio *folio =
+			mapping_get_folio(fault->mapping, fault->index, thread);
+
+		if (!folio) {
+			int err = fault_fill(fault);
+
+			if (!err || (err == -ENOMEM && failures++))
+				return err;
+			/* Out of memory only if that is so when nobody is about to give some back. */
+			if (err == -ENOMEM && fault_others_filling(thread)) {
+				failures = 0;
+				sched_yield();
+			}
+			continue;
+		}
+		folio_lock(folio);
+		/* Truncated before the lock was had? */
+		if (likely(folio_holds(folio, fault->mapping, fault->index))) {
+			thread->counters.minor_faults++;
+			fault_map_folio(fault, folio);
+			return 0;
+		}
+		folio_unlock(folio);
+		folio_put(folio, thread);
+	}
+}
+
+/* mmap_lock for reading. */
+static int fault_handle(struct fault *fault)
+{
+	unsigned long batch = fault->thread->cache->batch;
+	int err;
+
+	fault->start = align_down(fault->index, batch);
+	fault->end = min_u64(fault->start + batch, mapping_end(fault->mapping));
+	err = fault_map_touched(fault);
+	if (err)
+		return err;
+	if (!fault->covered)
+		fault_map_around(fault);
+	if (fault->nr_dirtied)
+		fault_mark_dirtied(fault);
+	return 0;
+}
+
+/* The walk of the page tables that the CPU would do: true when they allow the access. */
+static inline bool touch_walk(const struct vma *vma, uint64_t offset, bool write,
+			      struct extent *extent)
+{
+	uint64_t need = PTE_PRESENT | PTE_ACCESSED | (write ? PTE_WRITE : 0);
+	uint64_t entry, size, start, end;
+
+	if (unlikely(offset - vma->start >= vma->end - vma->start))
+		return false;
+	entry = pgtable_entry(vma, offset >> PAGE_SHIFT);
+	if (unlikely((entry & need) != need))
+		return false;
+	size = PAGE_SIZE << pte_order(entry);
+	start = align_down(offset, size);
+	end = min_u64(min_u64(start + size, vma->end), mapping_size(vma->mapping));
+	/* The block of pages is as aligned in memory as it is in the file. */
+	extent->base = (char *)(uintptr_t)align_down(entry & PTE_ADDRESS_MASK, size);
+	extent->start = max_u64(start, vma->start);
+	extent->base += extent->start - start;
+	extent->end = end;
+	return offset < end;
+}
+
+static int touch_slow(struct vma *vma, struct cache_thread *thread, uint64_t offset,
+		      bool write, struct extent *extent)
+{
+	struct rwlock *mmap_lock = &thread->cache->mmap_lock;
+	struct fault fault = {
+		.vma = vma,
+		.thread = thread,
+		.index = offset >> PAGE_SHIFT,
+		.write = write,
+	};
+	uint64_t need = PTE_PRESENT | (write ? PTE_WRITE : 0);
+	int err = 0;
+
+	if (!vma->mapping || offset < vma->start || offset >= vma->end ||
+	    offset >= mapping_size(vma->mapping))
+		return -EFAULT;
+	if ((pgtable_entry(vma, fault.index) & need) == need) {
+		/* The CPU sets this bit without a fault. */
+		pgtable_mark_accessed(vma, fault.index, &thread->ptl);
+	} else {
+		thread->counters.faults++;
+		rwlock_read_acquire(mmap_lock, &thread->counters.mmap);
+		fault.mapping = vma->mapping;
+		err = fault_handle(&fault);
+		rwlock_read_release(mmap_lock);
+	}
+	if (!err && !touch_walk(vma, offset, write, extent))
+		err = -EFAULT;
+	return err;
+}
+
+int vma_touch(struct vma *vma, struct cache_thread *thread, uint64_t offset, bool write,
+	      struct extent *extent)
+{
+	if (likely(touch_walk(vma, offset, write, extent)))
+		return 0;
+	return touch_slow(vma, thread, offset, write, extent);
+}

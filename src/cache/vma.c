@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cache/vma.h"
+
+#include <assert.h>
+#include <errno.h>
+
+#include "cache/pgtable.h"
+#include "cache/thread.h"
+#include "sys/arena.h"
+
+static unsigned nr_pmds(uint64_t start, uint64_t end)
+{
+	return (unsigned)(div_round_up(end, PMD_SIZE) - start / PMD_SIZE);
+}
+
+/* The struct, its PMD slots and their locks; the tables follow on the next page. */
+static size_t head_bytes(uint64_t start, uint64_t end)
+{
+	size_t slot = sizeof(_Atomic uint64_t) + sizeof(struct lock);
+
+	return align_up(align_up(sizeof(struct vma), CACHELINE_SIZE) +
+				nr_pmds(start, end) * slot,
+			PAGE_SIZE);
+}
+
+size_t vma_overhead(uint64_t start, uint64_t end)
+{
+	return head_bytes(start, end) + nr_pmds(start, end) * sizeof(struct pte_table);
+}
+
+int vma_alloc(struct vma **vma, uint64_t start, uint64_t end, int nid)
+{
+	size_t bytes = vma_overhead(start, end);
+	char *p = arena_private_alloc(bytes, nid);
+	struct vma *v = (struct vma *)p;
+
+	if (!v)
+		return -ENOMEM;
+	*v = (struct vma){
+		.start = start,
+		.end = end,
+		.first_pmd = start / PMD_SIZE,
+		.nr_pmds = nr_pmds(start, end),
+		.bytes = bytes,
+		.tables = (struct pte_table *)(p + head_bytes(start, end)),
+	};
+	v->pmds = (_Atomic uint64_t *)(p + align_up(sizeof(*v), CACHELINE_SIZE));
+	v->locks = (struct lock *)&v->pmds[v->nr_pmds];
+	for (unsigned i = 0; i < v->nr_pmds; i++)
+		lock_init(&v->locks[i]);
+	*vma = v;
+	return 0;
+}
+
+void vma_free(struct vma *vma)
+{
+	if (vma)
+		arena_private_free(vma, vma->bytes);
+}
+
+void vma_map(struct vma *vma, struct mapping *mapping, struct cache_thread *thread)
+{
+	struct rwlock *mmap_lock = &thread->cache->mmap_lock;
+	struct lock_stats uncounted = { 0 };
+
+	assert(!vma->mapping);
+	rwlock_write_acquire(mmap_lock, &thread->counters.mmap);
+	vma->mapping = mapping;
+	lock_acquire(&mapping->i_mmap_lock, &uncounted);
+	list_add_tail(&vma->list, &mapping->vmas);
+	lock_release(&mapping->i_mmap_lock);
+	rwlock_write_release(mmap_lock);
+}
+
+struct folio *vma_entry_folio(const struct page_cache *cache, uint64_t entry)
+{
+	const struct zone *zone = &cache->zones[entry >> PTE_ZONE_SHIFT];
+	size_t frame = ((entry & PTE_ADDRESS_MASK) - (uintptr_t)zone->base) >> PAGE_SHIFT;
+
+	return &zone->memmap[frame & ~((1UL << pte_order(entry)) - 1)];
+}
+
+static void zap_folio(struct folio *folio, uint64_t entry, struct cache_thread *thread)
+{
+	if (entry & PTE_ACCESSED)
+		folio_mark_accessed(folio, thread);
+	/* relaxed: the reference that goes next orders it */
+	atomic_fetch_sub_explicit(&folio->mapcount, 1, memory_order_relaxed);
+	folio_put(folio, thread);
+}
+
+void vma_unmap(struct vma *vma, struct cache_thread *thread)
+{
+	struct rwlock *mmap_lock = &thread->cache->mmap_lock;
+	struct lock_stats uncounted = { 0 };
+
+	/* Pages that still wait in a batch would miss their second access (unmap_region()). */
+	lru_drain(thread);
+
+	/* Page tables go under the lock held for reading: the kernel downgrades it here. */
+	rwlock_read_acquire(mmap_lock, &thread->counters.mmap);
+	for (unsigned slot = 0; slot < vma->nr_pmds; slot++) {
+		unsigned nr =
+			pgtable_gather(vma, slot, true, thread->entries, &thread->ptl);
+
+		for (unsigned i = 0; i < nr; i++)
+			zap_folio(vma_entry_folio(thread->cache, thread->entries[i]),
+				  thread->entries[i], thread);
+	}
+	rwlock_read_release(mmap_lock);
+	lru_drain(thread);
+
+	rwlock_write_acquire(mmap_lock, &thread->counters.mmap);
+	lock_acquire(&vma->mapping->i_mmap_lock, &uncounted);
+	list_del(&vma->list);
+	lock_release(&vma->mapping->i_mmap_lock);
+	vma->mapping = NULL;
+	pgtable_reset(vma);
+	rwlock_write_release(mmap_lock);
+}
