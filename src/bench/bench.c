@@ -1,0 +1,459 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "bench/bench.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bits.h"
+#include "base/format.h"
+#include "bench/budget.h"
+#include "bench/cell.h"
+#include "bench/layout.h"
+#include "bench/team.h"
+#include "sys/arena.h"
+#include "sys/clock.h"
+
+/*
+ * Arenas of all thread counts together may be this much larger than the largest one of a single
+ * count, and are then allocated once; else (several nodes) they are moved for each count.
+ */
+#define ARENA_SLACK_PERCENT 5
+
+struct bench {
+	const struct bench_conf *conf;
+	struct result *result;
+	struct arena arena;
+	bool arena_is_fixed;		/* allocated for all thread counts at once */
+	double total_bytes, done_bytes; /* of all cells; of those behind us */
+	bool warned_binding, warned_memory, warned_huge;
+};
+
+static void warn(struct bench *bench, const char *text)
+{
+	if (result_warn(bench->result, "%s", text) == 1 && bench->conf->warn)
+		bench->conf->warn(bench->conf->arg, text);
+}
+
+/* ---- set-up of a thread count ---- */
+
+static int place_workers(const struct bench_conf *conf, struct crew *crew,
+			 struct placement *placements)
+{
+	int err = topo_plan(conf->topo, conf->pin, crew->nr, placements);
+
+	for (unsigned i = 0; i < crew->nr && conf->mem_local; i++)
+		crew->layout.shares[i].mem_node = placements[i].mem_node;
+	return err;
+}
+
+static int crew_alloc(struct crew **out, const struct bench_conf *conf, unsigned nr,
+		      struct placement *placements)
+{
+	struct crew *crew = calloc(1, sizeof(*crew));
+	int err = -ENOMEM;
+
+	if (!crew)
+		return err;
+	crew->conf = conf;
+	crew->nr = nr;
+	crew->workers =
+		aligned_alloc(_Alignof(struct bench_worker), nr * sizeof(*crew->workers));
+	if (!crew->workers)
+		goto fail;
+	memset(crew->workers, 0, nr * sizeof(*crew->workers));
+	err = layout_init(&crew->layout, nr, conf->bytes, conf->per_worker, conf->record,
+			  conf->shared);
+	if (err)
+		goto fail;
+	err = place_workers(conf, crew, placements);
+	if (err)
+		goto fail_layout;
+	crew->setup = (struct engine_setup){
+		.nr_workers = nr,
+		.shares = crew->layout.shares,
+		.nr_files = crew->layout.nr_files,
+		.file_bytes = crew->layout.file_bytes,
+	};
+	*out = crew;
+	return 0;
+fail_layout:
+	layout_destroy(&crew->layout);
+fail:
+	free(crew->workers);
+	free(crew);
+	return err;
+}
+
+static void crew_free(struct crew *crew)
+{
+	layout_destroy(&crew->layout);
+	free(crew->workers);
+	free(crew);
+}
+
+/* ---- the arena ---- */
+
+static int add_to_plan(struct bench *bench, struct arena_plan *plan, unsigned nr_threads)
+{
+	struct placement placements[BENCH_MAX_THREADS];
+	struct crew *crew;
+	int err = crew_alloc(&crew, bench->conf, nr_threads, placements);
+
+	if (err)
+		return err;
+	err = arena_plan_add(plan, bench->conf, &crew->setup);
+	crew_free(crew);
+	return err;
+}
+
+/* Allocates the arena for all thread counts where that costs hardly more than for the largest. */
+static int plan_arena(struct bench *bench, struct reason *why)
+{
+	const struct bench_conf *conf = bench->conf;
+	struct arena_plan all = { 0 };
+	size_t largest = 0;
+	int err = 0;
+
+	for (unsigned t = 0; t < conf->nr_threads && !err; t++) {
+		struct arena_plan one = { 0 };
+
+		err = add_to_plan(bench, &one, conf->threads[t]);
+		largest = max_u64(largest, arena_plan_bytes(&one));
+		arena_plan_destroy(&one);
+		if (!err)
+			err = add_to_plan(bench, &all, conf->threads[t]);
+	}
+	if (err)
+		reason_set(why, err, "out of memory");
+	bench->arena_is_fixed = arena_plan_bytes(&all) <=
+				largest + largest / 100 * ARENA_SLACK_PERCENT;
+	if (!err && bench->arena_is_fixed)
+		err = arena_resize(&bench->arena, all.nids, all.bytes, all.nr, why);
+	arena_plan_destroy(&all);
+	return err;
+}
+
+static void look_at_arena(struct bench *bench)
+{
+	struct result_environment *env = &bench->result->environment;
+	char text[256];
+	size_t bytes = arena_bytes(&bench->arena);
+
+	if (!bytes || env->arena_bytes == bytes)
+		return;
+	env->arena_bytes = bytes;
+	env->arena_huge_bytes = arena_huge_bytes(&bench->arena);
+	if (!bench->arena.bound && bench->conf->mem_local && !bench->warned_memory) {
+		bench->warned_memory = true;
+		warn(bench,
+		     "memory could not be bound to NUMA nodes (not permitted or not there); "
+		     "it lies where the system put it");
+	}
+	if (env->arena_huge_bytes < bytes && !bench->warned_huge) {
+		bench->warned_huge = true;
+		snprintf(
+			text, sizeof(text),
+			"only %s of %s of page frames are backed by huge pages; see "
+			"/sys/kernel/mm/transparent_hugepage/enabled (madvise or always)",
+			format_size(env->arena_huge_bytes).text, format_size(bytes).text);
+		warn(bench, text);
+	}
+}
+
+static int fit_arena(struct bench *bench, struct crew *crew, struct reason *why)
+{
+	int err = 0;
+
+	if (!bench->arena_is_fixed) {
+		struct arena_plan plan = { 0 };
+
+		err = arena_plan_add(&plan, bench->conf, &crew->setup);
+		if (!err)
+			err = arena_resize(&bench->arena, plan.nids, plan.bytes, plan.nr,
+					   why);
+		else
+			reason_set(why, err, "out of memory");
+		arena_plan_destroy(&plan);
+	}
+	crew->setup.arena = &bench->arena;
+	look_at_arena(bench);
+	return err;
+}
+
+/* ---- one side at one thread count: its phases ---- */
+
+static void report_progress(struct bench *bench, const struct bench_side *side,
+			    const struct phase *phase, const struct crew *crew,
+			    unsigned round)
+{
+	const struct bench_conf *conf = bench->conf;
+	struct bench_progress progress = {
+		.side = side->name,
+		.phase = phase->name,
+		.threads = crew->nr,
+		.round = round,
+		.rounds = conf->rounds,
+		.fraction = bench->total_bytes > 0 ?
+				    bench->done_bytes / bench->total_bytes :
+				    0,
+	};
+
+	if (conf->progress)
+		conf->progress(conf->arg, &progress);
+}
+
+static struct result_sample *new_sample(struct bench *bench, const struct crew *crew,
+					const struct placement *placements, unsigned side,
+					unsigned phase, unsigned round)
+{
+	struct result_sample *sample = result_add_sample(bench->result, crew->nr);
+
+	if (!sample)
+		return NULL;
+	sample->side = side;
+	sample->phase = phase;
+	sample->threads = crew->nr;
+	sample->round = round;
+	for (unsigned i = 0; i < crew->nr; i++) {
+		sample->workers[i].cpu = bench->warned_binding ? -1 : placements[i].cpu;
+		sample->workers[i].node = bench->warned_binding ? -1 : placements[i].node;
+	}
+	return sample;
+}
+
+static int fail_sample(struct result_sample *sample, const struct reason *why)
+{
+	sample->failure = strdup(why->text);
+	return sample->failure ? 0 : -ENOMEM;
+}
+
+/* A void sample says so on its way, and the table says where. */
+static void finish_sample(struct bench *bench, const struct crew *crew,
+			  struct result_sample *sample)
+{
+	const struct bench_conf *conf = bench->conf;
+	uint64_t step_ns = bench->result->environment.clock_step_ns;
+	struct reason text;
+
+	sample->too_short = sample->window_ns < BENCH_MIN_CLOCK_STEPS * step_ns;
+	result_sample_rates(sample);
+	if (sample->failure) {
+		reason_set(&text, 0, "%s, %s, -t %u: no figure: %s",
+			   conf->sides[sample->side].name,
+			   conf->phases[sample->phase]->name, sample->threads,
+			   sample->failure);
+		warn(bench, text.text);
+	} else if (sample->too_short) {
+		reason_set(&text, 0,
+			   "%s, -t %u: a window of %llu ns is too short for a clock "
+			   "that steps by %llu ns; raise -S or -s",
+			   conf->phases[sample->phase]->name, sample->threads,
+			   (unsigned long long)sample->window_ns,
+			   (unsigned long long)step_ns);
+		warn(bench, text.text);
+	}
+	bench->done_bytes += (double)crew->layout.total;
+}
+
+/* Prepares and runs one phase. 0 when there is something to collect; -EINTR; else @why not. */
+static int run_phase(struct crew *crew, struct engine *engine, const struct phase *phase,
+		     bool resident, struct reason *why)
+{
+	int err = 0;
+
+	if (!phase->starts_empty && !resident)
+		err = cell_make_resident(crew, engine, why);
+	return err ? err : cell_measure(crew, engine, phase);
+}
+
+static int measure_phase(struct bench *bench, struct crew *crew,
+			 const struct placement *placements, unsigned side,
+			 unsigned phase, unsigned round, bool *resident)
+{
+	const struct bench_conf *conf = bench->conf;
+	struct result_sample *sample;
+	struct reason why = { "" };
+	int err;
+
+	report_progress(bench, &conf->sides[side], conf->phases[phase], crew, round);
+	err = run_phase(crew, &conf->sides[side].engine, conf->phases[phase], *resident,
+			&why);
+	if (err == -EINTR)
+		return err;
+	sample = new_sample(bench, crew, placements, side, phase, round);
+	if (!sample)
+		return -ENOMEM;
+	if (err)
+		err = fail_sample(sample, &why);
+	else
+		err = cell_collect(crew, sample);
+	if (err)
+		return err;
+	*resident = !sample->failure;
+	finish_sample(bench, crew, sample);
+	return 0;
+}
+
+/* A side that cannot start has a void sample in each phase. */
+static int void_side(struct bench *bench, struct crew *crew,
+		     const struct placement *placements, unsigned side, unsigned round,
+		     const struct reason *why)
+{
+	for (unsigned phase = 0; phase < bench->conf->nr_phases; phase++) {
+		struct result_sample *sample =
+			new_sample(bench, crew, placements, side, phase, round);
+
+		if (!sample || fail_sample(sample, why))
+			return -ENOMEM;
+		finish_sample(bench, crew, sample);
+	}
+	return 0;
+}
+
+static int run_side(struct bench *bench, struct crew *crew,
+		    const struct placement *placements, unsigned side, unsigned round)
+{
+	struct engine *engine = &bench->conf->sides[side].engine;
+	struct reason why = { "" };
+	bool resident = false;
+	int err;
+
+	err = engine->ops->start(engine, &crew->setup, &why);
+	if (err)
+		return void_side(bench, crew, placements, side, round, &why);
+	err = cell_side_start(crew, engine, &why);
+	if (err == -EINTR)
+		return err;
+	if (err)
+		err = void_side(bench, crew, placements, side, round, &why);
+	else
+		for (unsigned phase = 0; phase < bench->conf->nr_phases && !err; phase++)
+			err = measure_phase(bench, crew, placements, side, phase, round,
+					    &resident);
+	if (err == -EINTR || cell_side_stop(crew, engine) == -EINTR)
+		return -EINTR;
+	engine->ops->stop(engine);
+	return err;
+}
+
+/* ---- one thread count of one round ---- */
+
+static void look_at_binding(struct bench *bench, int bind_err)
+{
+	char text[256];
+
+	if (!bind_err || bench->warned_binding)
+		return;
+	bench->warned_binding = true;
+	snprintf(
+		text, sizeof(text),
+		"workers could not be bound to CPUs (%s); they run where the scheduler puts them",
+		strerror(-bind_err));
+	warn(bench, text);
+	free(bench->result->parameters.pinned);
+	bench->result->parameters.pinned = strdup("none (not permitted)");
+}
+
+/* The sides in turn, in an order that flips each round (ABBA). */
+static int run_sides(struct bench *bench, struct crew *crew,
+		     const struct placement *placements, unsigned round,
+		     const struct reason *void_why)
+{
+	unsigned nr = bench->conf->nr_sides;
+	int err = 0;
+
+	for (unsigned i = 0; i < nr && !err; i++) {
+		unsigned side = round % 2 ? nr - 1 - i : i;
+
+		if (void_why)
+			err = void_side(bench, crew, placements, side, round, void_why);
+		else
+			err = run_side(bench, crew, placements, side, round);
+	}
+	return err;
+}
+
+static int run_threads(struct bench *bench, unsigned nr_threads, unsigned round,
+		       struct reason *why)
+{
+	const struct bench_conf *conf = bench->conf;
+	struct placement placements[BENCH_MAX_THREADS];
+	struct reason void_why;
+	struct crew *crew;
+	int err, bind_err;
+
+	err = crew_alloc(&crew, conf, nr_threads, placements);
+	if (err)
+		return reason_set(why, err, "out of memory");
+	err = fit_arena(bench, crew, why);
+	if (err)
+		goto out;
+	if (team_start(&crew->team, nr_threads, conf->topo, placements, &bind_err,
+		       &void_why)) {
+		err = run_sides(bench, crew, placements, round, &void_why);
+		goto out;
+	}
+	look_at_binding(bench, bind_err);
+	err = crew_prepare(crew, &void_why);
+	if (err != -EINTR)
+		err = run_sides(bench, crew, placements, round, err ? &void_why : NULL);
+	if (err == -EINTR)
+		return err; /* the workers still run: what they use is theirs */
+	team_stop(crew->team);
+	crew_release(crew);
+out:
+	if (err == -ENOMEM && !why->text[0])
+		reason_set(why, err, "out of memory");
+	crew_free(crew);
+	return err;
+}
+
+static double run_bytes(const struct bench_conf *conf)
+{
+	double bytes = 0;
+
+	for (unsigned t = 0; t < conf->nr_threads; t++)
+		bytes += (double)conf->bytes * (conf->per_worker ? conf->threads[t] : 1);
+	return bytes * conf->nr_sides * (double)conf->nr_phases * conf->rounds;
+}
+
+int bench_describe(const struct bench_conf *conf, struct result *result)
+{
+	int err = 0;
+
+	for (unsigned s = 0; s < conf->nr_sides && !err; s++)
+		err = result_add_side(result, conf->sides[s].name,
+				      conf->sides[s].engine.spec);
+	for (size_t p = 0; p < conf->nr_phases && !err; p++)
+		err = result_add_phase(result, conf->phases[p]->name,
+				       conf->phases[p]->title);
+	return err;
+}
+
+int bench_run(const struct bench_conf *conf, struct result *result, struct reason *why)
+{
+	struct bench *bench = calloc(1, sizeof(*bench));
+	int err;
+
+	if (!bench)
+		return reason_set(why, -ENOMEM, "out of memory");
+	bench->conf = conf;
+	bench->result = result;
+	bench->total_bytes = run_bytes(conf);
+	result->environment.clock_step_ns = clock_step_ns();
+	err = plan_arena(bench, why);
+	for (unsigned round = 0; round < conf->rounds && !err; round++) {
+		for (unsigned t = 0; t < conf->nr_threads && !err; t++)
+			err = run_threads(bench, conf->threads[t], round, why);
+		if (!err && conf->round_done)
+			conf->round_done(conf->arg);
+	}
+	if (err == -EINTR)
+		return err; /* see run_threads() */
+	arena_destroy(&bench->arena);
+	free(bench);
+	return err;
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The driver: rounds over thread counts, sides and phases; samples into a result. */
+#ifndef BENCH_BENCH_H
+#define BENCH_BENCH_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/reason.h"
+#include "bench/phase.h"
+#include "engine/engine.h"
+#include "result/result.h"
+#include "sys/topo.h"
+
+#define BENCH_MAX_THREADS 256
+#define BENCH_MAX_SIDES	  16
+
+/* A window of fewer clock steps than this is no measurement. */
+#define BENCH_MIN_CLOCK_STEPS 1000
+
+struct bench_side {
+	const char *name; /* "baseline", "patched", "limit", "run" */
+	struct engine engine;
+};
+
+/* What is measured next, of how much. */
+struct bench_progress {
+	const char *side, *phase;
+	unsigned threads, round, rounds;
+	double fraction; /* of the bytes of all cells that are behind us, 0 … 1 */
+};
+
+struct bench_conf {
+	const struct topo *topo;
+	struct bench_side *sides;
+	unsigned nr_sides;
+	const unsigned *threads;
+	unsigned nr_threads;
+	const struct phase *const *phases;
+	size_t nr_phases;
+	uint64_t bytes; /* of each worker when @per_worker, else of all together */
+	bool per_worker;
+	uint64_t record;
+	unsigned rounds;
+	bool shared; /* one file for all workers */
+	enum pin_policy pin;
+	bool mem_local; /* memory from the worker's node; else where the system puts it */
+	uint64_t seed;
+
+	const volatile sig_atomic_t *stop; /* set by a signal handler */
+	/* Each may be NULL. */
+	void (*progress)(void *arg, const struct bench_progress *progress);
+	void (*warn)(void *arg, const char *text); /* each text once */
+	void (*round_done)(void *arg);
+	void *arg;
+};
+
+/*
+ * What every thread count needs against what this process may take (MemAvailable, memory
+ * cgroup, RLIMIT_AS): 0, or -ENOMEM with @why, which names the limit and the option to lower;
+ * -EINVAL where a permutation would have more than 2^32 records.
+ */
+int bench_check(const struct bench_conf *conf, struct reason *why);
+
+/* Fills the sides and phases of @result. 0 or -ENOMEM. */
+int bench_describe(const struct bench_conf *conf, struct result *result);
+
+/*
+ * Measures all cells and adds their samples to @result, which bench_describe() filled. A cell that fails becomes a void sample and the run goes on.
+ * 0; -EINTR when stopped: the finished samples are in @result, workers may still run, and the caller
+ * must leave the process without freeing anything that they use; -ENOMEM, -EAGAIN with @why.
+ */
+int bench_run(const struct bench_conf *conf, struct result *result, struct reason *why);
+
+#endif

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The timed loop: one function for each access and order, chosen before the start. */
+#ifndef BENCH_LOOP_H
+#define BENCH_LOOP_H
+
+#include <stdint.h>
+
+#include "bench/phase.h"
+#include "engine/engine.h"
+
+struct loop {
+	struct engine_worker *worker;
+	int (*fault)(struct engine_worker *worker, uint64_t offset, bool write,
+		     struct extent *extent); /* the engine's */
+	uint64_t start, end;		     /* the worker's share, bytes of the file */
+	uint64_t record;		     /* bytes; the last record may be shorter */
+	uint64_t nr_records;		     /* of the share */
+	const uint32_t *permutation; /* of 0 … nr_records - 1; ORDER_RANDOM only */
+	char *buffer;		     /* @record bytes */
+	uint64_t bytes;		     /* out: what was moved */
+};
+
+/*
+ * Moves every record of the share once, whole, between the buffer and the mapping. Inside: no
+ * clock, no option, no store to shared memory; one call into the engine a contiguous run of bytes,
+ * none for a record within the run it is in. Loads cannot be optimised away.
+ * 0, or what the engine's fault() returned.
+ */
+typedef int loop_fn(struct loop *loop);
+
+loop_fn *loop_choose(enum access access, enum order order);
+
+#endif
