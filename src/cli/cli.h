@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The command line: argv to calls. Owns the exit statuses and everything that is printed to stderr. */
+#ifndef CLI_CLI_H
+#define CLI_CLI_H
+
+#include <stdnoreturn.h>
+
+enum exit_status {
+	EXIT_DONE = 0, /* measured; the gate passed */
+	EXIT_GATE = 1, /* the gate failed */
+	EXIT_USAGE = 2,
+	EXIT_CANNOT = 3, /* could not measure: no space, no permission, a worker failed */
+	EXIT_SIGNAL = 128, /* + the signal's number */
+};
+
+/* One line on stderr, "pagezone: …"; a progress line that stands there is wiped first. */
+void say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* The same, and the end of the process. */
+noreturn void fail(enum exit_status status, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+struct command {
+	const char *name, *summary;
+	int (*run)(
+		int argc,
+		char **argv); /* argv[0] is "pagezone COMMAND"; returns the exit status */
+};
+
+extern const struct command commands[]; /* ends with a NULL name */
+
+int cmd_speedup(int argc, char **argv);
+int cmd_run(int argc, char **argv);
+int cmd_topology(int argc, char **argv);
+
+#endif

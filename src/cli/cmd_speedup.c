@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The commands that measure the seven phases: speedup and run. */
+#include <argp.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cli/cli.h"
+#include "cli/measure.h"
+
+#define DEFAULT_BASELINE "cache:batch=1"
+#define DEFAULT_PATCHED	 "cache:batch=512"
+
+enum { KEY_BASELINE = 512, KEY_PATCHED, KEY_MIN_SPEEDUP, KEY_ENGINE };
+
+/* Sides are added after parsing, in their order whatever the order of the options. */
+struct input {
+	struct measurement m;
+	const char *baseline;
+	const char *patched[BENCH_MAX_SIDES];
+	unsigned nr_patched;
+	const char *engine;
+};
+
+static void add_gate(struct measurement *m, const char *arg)
+{
+	struct gate *gates = realloc(m->gates, (m->nr_gates + 1) * sizeof(*gates));
+	struct reason why;
+
+	if (!gates)
+		fail(EXIT_CANNOT, "out of memory");
+	m->gates = gates;
+	if (gate_parse(&gates[m->nr_gates], arg, &why))
+		fail(EXIT_USAGE, "--min-speedup: %s", why.text);
+	m->nr_gates++;
+}
+
+static error_t parse_speedup(int key, char *arg, struct argp_state *state)
+{
+	struct input *input = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &input->m.options;
+		return 0;
+	case KEY_BASELINE:
+		if (input->baseline)
+			fail(EXIT_USAGE,
+			     "--baseline %s: there is one baseline; more --patched "
+			     "sides are fine",
+			     arg);
+		input->baseline = arg;
+		return 0;
+	case KEY_PATCHED:
+		if (input->nr_patched == BENCH_MAX_SIDES - 2)
+			fail(EXIT_USAGE, "--patched %s: more than %d patched sides", arg,
+			     BENCH_MAX_SIDES - 2);
+		input->patched[input->nr_patched++] = arg;
+		return 0;
+	case KEY_MIN_SPEEDUP:
+		add_gate(&input->m, arg);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static void add_sides(struct input *input)
+{
+	struct measurement *m = &input->m;
+
+	if (!input->nr_patched)
+		input->patched[input->nr_patched++] = DEFAULT_PATCHED;
+	measurement_add_side(m, "baseline",
+			     input->baseline ? input->baseline : DEFAULT_BASELINE);
+	for (unsigned i = 0; i < input->nr_patched; i++) {
+		char name[24] = "patched";
+
+		if (i)
+			snprintf(name, sizeof(name), "patched%u", i + 1);
+		measurement_add_side(m, name, input->patched[i]);
+	}
+	if (m->options.limit)
+		measurement_add_side(m, "limit", "memory");
+}
+
+static void init(struct input *input, int argc, char **argv)
+{
+	options_init(&input->m.options);
+	input->m.command_line = command_line_join(argc, argv);
+	if (!input->m.command_line)
+		fail(EXIT_CANNOT, "out of memory");
+}
+
+static const struct argp_child children[] = { { &common_argp, 0, NULL, 2 }, { 0 } };
+
+int cmd_speedup(int argc, char **argv)
+{
+	static const struct argp_option options[] = {
+		{ NULL, 0, NULL, 0, "What is compared:", 1 },
+		{ "baseline", KEY_BASELINE, "SPEC", 0,
+		  "Engine of the baseline (default " DEFAULT_BASELINE ")", 1 },
+		{ "patched", KEY_PATCHED, "SPEC", 0,
+		  "Engine of the patched side (default " DEFAULT_PATCHED
+		  "); may be repeated",
+		  1 },
+		{ "min-speedup", KEY_MIN_SPEEDUP, "RATIO[:PHASE[@THREADS]]", 0,
+		  "Exit with status 1 when a speed-up is below RATIO; may be repeated",
+		  1 },
+		{ 0 },
+	};
+	static const char doc[] =
+		"Measures a baseline and a patched page cache in turn and prints the seven tables: "
+		"baseline, patched, speed-up.\v"
+		"An engine is cache:batch=N (the in-process page cache, N pages a fault, a power of "
+		"two up to 512), memory (plain copies: the limit) or null (the harness alone).";
+	const struct argp argp = {
+		options, parse_speedup, NULL, doc, children, NULL, NULL
+	};
+	struct input input = { 0 };
+	int status;
+
+	init(&input, argc, argv);
+	argp_parse(&argp, argc, argv, 0, NULL, &input);
+	add_sides(&input);
+	status = measurement_run(&input.m);
+	measurement_destroy(&input.m);
+	return status;
+}
+
+static error_t parse_run(int key, char *arg, struct argp_state *state)
+{
+	struct input *input = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &input->m.options;
+		return 0;
+	case KEY_ENGINE:
+		input->engine = arg;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+int cmd_run(int argc, char **argv)
+{
+	static const struct argp_option options[] = {
+		{ NULL, 0, NULL, 0, "What is measured by:", 1 },
+		{ "engine", KEY_ENGINE, "SPEC", 0, "The engine (needed)", 1 },
+		{ 0 },
+	};
+	static const char doc[] =
+		"Measures one engine and prints its tables.\v"
+		"An engine is cache:batch=N (the in-process page cache, N pages a fault, a power of "
+		"two up to 512), memory (plain copies: the limit) or null (the harness alone).";
+	const struct argp argp = { options, parse_run, NULL, doc, children, NULL, NULL };
+	struct input input = { 0 };
+	int status;
+
+	init(&input, argc, argv);
+	argp_parse(&argp, argc, argv, 0, NULL, &input);
+	if (!input.engine)
+		fail(EXIT_USAGE,
+		     "run needs --engine SPEC, for example --engine cache:batch=512");
+	measurement_add_side(&input.m, "run", input.engine);
+	if (input.m.options.limit)
+		measurement_add_side(&input.m, "limit", "memory");
+	status = measurement_run(&input.m);
+	measurement_destroy(&input.m);
+	return status;
+}

@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cli/measure.h"
+
+#include <errno.h>
+#include <libgen.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "cli/environment.h"
+#include "cli/progress.h"
+
+/* The number of the signal that asks for the end. The one thing a signal handler may write. */
+static volatile sig_atomic_t stop_signal;
+
+static void on_signal(int signal)
+{
+	stop_signal = signal;
+}
+
+/* SA_RESETHAND: whoever asks a second time is not kept waiting. */
+static void catch_signals(void)
+{
+	static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
+	struct sigaction action = { .sa_handler = on_signal, .sa_flags = SA_RESETHAND };
+	struct sigaction old;
+
+	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
+		/* nohup and background jobs of a shell without job control ignore some: so do we */
+		if (!sigaction(signals[i], NULL, &old) && old.sa_handler == SIG_IGN)
+			continue;
+		sigaction(signals[i], &action, NULL);
+	}
+}
+
+void measurement_add_side(struct measurement *m, const char *name, const char *spec)
+{
+	struct bench_side *side = &m->sides[m->nr_sides];
+	struct reason why;
+
+	if (m->nr_sides == BENCH_MAX_SIDES)
+		fail(EXIT_USAGE, "more than %d sides in one run", BENCH_MAX_SIDES);
+	if (engine_parse(&side->engine, spec, &why))
+		fail(EXIT_USAGE, "%s", why.text);
+	side->name = strdup(name);
+	if (!side->name)
+		fail(EXIT_CANNOT, "out of memory");
+	m->nr_sides++;
+}
+
+void measurement_destroy(struct measurement *m)
+{
+	for (unsigned i = 0; i < m->nr_sides; i++) {
+		free((char *)m->sides[i].name);
+		engine_destroy(&m->sides[i].engine);
+	}
+	free(m->gates);
+	free(m->command_line);
+	options_destroy(&m->options);
+}
+
+/* A name that cannot be written is better known now than after an hour. */
+static void check_output(const char *path)
+{
+	struct stat st;
+	char *copy, *dir;
+
+	if (!stat(path, &st)) {
+		if (S_ISDIR(st.st_mode))
+			fail(EXIT_CANNOT, "-o %s: is a directory", path);
+		if (access(path, W_OK))
+			fail(EXIT_CANNOT, "-o %s: cannot be written: %s", path,
+			     strerror(errno));
+		if (!S_ISREG(st.st_mode))
+			return;
+	}
+	copy = strdup(path);
+	if (!copy)
+		fail(EXIT_CANNOT, "out of memory");
+	dir = dirname(copy);
+	if (access(dir, W_OK | X_OK))
+		fail(EXIT_CANNOT, "-o %s: the directory %s cannot be written: %s", path,
+		     dir, strerror(errno));
+	free(copy);
+}
+
+/* ---- what the driver calls back ---- */
+
+struct context {
+	struct measurement *m;
+	struct result *result;
+};
+
+static void on_progress(void *arg, const struct bench_progress *progress)
+{
+	(void)arg;
+	progress_show(progress);
+}
+
+static void on_warn(void *arg, const char *text)
+{
+	struct context *context = arg;
+
+	if (!context->m->options.quiet)
+		say("warning: %s", text);
+}
+
+/* 0 or EXIT_CANNOT. */
+static int save(const struct measurement *m, const struct result *result)
+{
+	struct reason why;
+
+	if (!m->options.output || !result_save(result, m->options.output, &why))
+		return 0;
+	say("-o %s", why.text);
+	return EXIT_CANNOT;
+}
+
+/* A crash later loses nothing that was measured. A failure to save is told at the end. */
+static void on_round_done(void *arg)
+{
+	struct context *context = arg;
+
+	if (context->m->options.output && !result_derive(context->result))
+		result_save(context->result, context->m->options.output, NULL);
+}
+
+/* ---- the result ---- */
+
+static int set_text(char **to, const char *from)
+{
+	*to = strdup(from);
+	return *to ? 0 : -ENOMEM;
+}
+
+static int fill_parameters(struct result_parameters *p, const struct options *options)
+{
+	p->threads = malloc(options->nr_threads * sizeof(*p->threads));
+	if (!p->threads)
+		return -ENOMEM;
+	memcpy(p->threads, options->threads, options->nr_threads * sizeof(*p->threads));
+	p->nr_threads = (unsigned)options->nr_threads;
+	p->per_thread_size = options->size;
+	p->bytes = options->size ? options->size : options->total;
+	p->record = options->record;
+	p->rounds = options->rounds;
+	p->seed = options->seed;
+	if (set_text(&p->layout, options->shared ? "shared" : "private") ||
+	    set_text(&p->workers, "thread") ||
+	    set_text(&p->pin, pin_name(options->pin)) ||
+	    set_text(&p->mem, options->mem_local ? "local" : "none") ||
+	    set_text(&p->pinned, pin_name(options->pin)) ||
+	    set_text(&p->per, options->per == REPORT_PER_TOTAL ? "total" : "thread"))
+		return -ENOMEM;
+	return 0;
+}
+
+static struct result *new_result(const struct measurement *m, const struct topo *topo)
+{
+	struct result *result = result_alloc();
+
+	if (!result || set_text(&result->version, PACKAGE_VERSION) ||
+	    set_text(&result->command_line, m->command_line) ||
+	    environment_fill(&result->environment, topo) ||
+	    fill_parameters(&result->parameters, &m->options))
+		fail(EXIT_CANNOT, "out of memory");
+	return result;
+}
+
+static int print_tables(const struct measurement *m, const struct result *result)
+{
+	int err = report_header(result, stdout);
+
+	if (!err)
+		err = report_tables(result, m->options.per, stdout);
+	if (!err && result->nr_speedups)
+		err = report_extremes(result, stdout);
+	if (!err)
+		err = report_locks(result, stdout);
+	return err;
+}
+
+static int print_result(const struct measurement *m, const struct result *result)
+{
+	int err;
+
+	switch (m->options.format) {
+	case FORMAT_JSON:
+		err = result_write_json(result, stdout);
+		break;
+	case FORMAT_CSV:
+		err = report_csv(result, stdout);
+		break;
+	default:
+		err = print_tables(m, result);
+	}
+	if (!err && !fflush(stdout))
+		return 0;
+	say("standard output: %s", strerror(err ? -err : errno));
+	return EXIT_CANNOT;
+}
+
+static unsigned count_void(const struct result *result)
+{
+	unsigned nr = 0;
+
+	for (unsigned i = 0; i < result->nr_cells; i++)
+		nr += result->cells[i].is_void;
+	return nr;
+}
+
+static int check_gates(const struct measurement *m, const struct result *result)
+{
+	int status = EXIT_DONE;
+
+	for (unsigned i = 0; i < m->nr_gates; i++) {
+		enum gate_verdict verdict = gate_check(&m->gates[i], result, stderr);
+
+		if (verdict == GATE_FAILED)
+			status = EXIT_GATE;
+		else if (verdict == GATE_UNDECIDED && status == EXIT_DONE)
+			status = EXIT_CANNOT;
+	}
+	return status;
+}
+
+/* Everything that is said and written once the samples are there. Returns the exit status. */
+static int conclude(const struct measurement *m, struct result *result, int err,
+		    const struct reason *why)
+{
+	int status = EXIT_DONE, gate;
+
+	progress_wipe();
+	result->interrupted = err == -EINTR;
+	if (result_derive(result)) {
+		say("out of memory");
+		return EXIT_CANNOT;
+	}
+	if (err && err != -EINTR) {
+		say("%s", why->text);
+		status = EXIT_CANNOT;
+	}
+	if (save(m, result))
+		status = EXIT_CANNOT;
+	if ((result->nr_samples || m->options.format == FORMAT_JSON) &&
+	    print_result(m, result))
+		status = EXIT_CANNOT;
+	if (err == -EINTR)
+		return EXIT_SIGNAL + stop_signal;
+	gate = check_gates(m, result);
+	if (count_void(result)) {
+		say("%u of %u cells have no figure", count_void(result),
+		    result->nr_cells);
+		status = EXIT_CANNOT;
+	}
+	return status ? status : gate;
+}
+
+static struct bench_conf bench_conf(struct measurement *m, const struct topo *topo,
+				    struct context *context)
+{
+	const struct options *options = &m->options;
+
+	return (struct bench_conf){
+		.topo = topo,
+		.sides = m->sides,
+		.nr_sides = m->nr_sides,
+		.threads = options->threads,
+		.nr_threads = (unsigned)options->nr_threads,
+		.phases = options->phases,
+		.nr_phases = options->nr_phases,
+		.bytes = options->size ? options->size : options->total,
+		.per_worker = options->size,
+		.record = options->record,
+		.rounds = options->rounds,
+		.shared = options->shared,
+		.pin = options->pin,
+		.mem_local = options->mem_local,
+		.seed = options->seed,
+		.stop = &stop_signal,
+		.progress = on_progress,
+		.warn = on_warn,
+		.round_done = on_round_done,
+		.arg = context,
+	};
+}
+
+static void check_gates_apply(const struct measurement *m, const struct result *result)
+{
+	struct reason why;
+
+	for (unsigned i = 0; i < m->nr_gates; i++)
+		if (gate_applies(&m->gates[i], result, &why))
+			fail(EXIT_USAGE, "--min-speedup: %s", why.text);
+}
+
+int measurement_run(struct measurement *m)
+{
+	struct context context = { .m = m };
+	struct reason why = { "" };
+	struct bench_conf conf;
+	struct topo *topo;
+	int err, status;
+
+	if (m->options.output)
+		check_output(m->options.output);
+	if (topo_load(&topo, NULL, &why))
+		fail(EXIT_CANNOT, "%s", why.text);
+	options_complete(&m->options, topo);
+	conf = bench_conf(m, topo, &context);
+	err = bench_check(&conf, &why);
+	if (err)
+		fail(err == -EINVAL ? EXIT_USAGE : EXIT_CANNOT, "%s", why.text);
+	context.result = new_result(m, topo);
+	if (bench_describe(&conf, context.result))
+		fail(EXIT_CANNOT, "out of memory");
+	check_gates_apply(m, context.result);
+
+	catch_signals();
+	progress_start(m->options.quiet);
+	err = bench_run(&conf, context.result, &why);
+	status = conclude(m, context.result, err, &why);
+	if (err == -EINTR) {
+		/* Workers still run: neither what they use nor what exit() would undo is touched. */
+		fflush(NULL);
+		_exit(status);
+	}
+	result_free(context.result);
+	topo_free(topo);
+	return status;
+}

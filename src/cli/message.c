@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cli/cli.h"
+#include "cli/progress.h"
+
+/* One line, whatever the text holds: file names and arguments may carry control characters. */
+static void say_va(const char *fmt, va_list ap)
+{
+	char text[1024];
+
+	vsnprintf(text, sizeof(text), fmt, ap);
+	for (char *c = text; *c; c++)
+		if ((unsigned char)*c < ' ' || *c == 0x7f)
+			*c = '?';
+	progress_wipe();
+	fprintf(stderr, "pagezone: %s\n", text);
+}
+
+void say(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	say_va(fmt, ap);
+	va_end(ap);
+}
+
+noreturn void fail(enum exit_status status, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	say_va(fmt, ap);
+	va_end(ap);
+	exit((int)status);
+}

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cli/options.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bits.h"
+#include "base/parse.h"
+#include "cli/cli.h"
+
+#define MAX_ROUNDS 10000
+
+enum {
+	KEY_QUICK = 256,
+	KEY_LAYOUT,
+	KEY_WORKERS,
+	KEY_PIN,
+	KEY_MEM,
+	KEY_SEED,
+	KEY_PER,
+	KEY_LIMIT,
+};
+
+static const struct argp_option common_options[] = {
+	{ NULL, 0, NULL, 0, "What is measured:", 1 },
+	{ "threads", 't', "LIST", 0,
+	  "Thread counts: 1,2,4 or 1-8 or 1..256, which doubles "
+	  "(default 1..256)",
+	  1 },
+	{ "size", 's', "SIZE", 0, "Bytes of each thread's file", 1 },
+	{ "total", 'S', "SIZE", 0,
+	  "Bytes of all files together, split over the threads (default "
+	  "512m, at least 2m a thread)",
+	  1 },
+	{ "record", 'r', "SIZE", 0, "Bytes copied at once (default 4k)", 1 },
+	{ "phases", 'i', "LIST", 0,
+	  "Phases by name, or by iozone's numbers 0 to 3 (default all "
+	  "seven)",
+	  1 },
+	{ "rounds", 'R', "N", 0, "Rounds over all cells; figures are medians (default 3)",
+	  1 },
+	{ "quick", KEY_QUICK, NULL, 0,
+	  "128m in total, threads 1, 2, 4 … up to twice the CPUs, one "
+	  "round, each unless given",
+	  1 },
+	{ "layout", KEY_LAYOUT, "private|shared", 0,
+	  "A file a worker, or one file for all "
+	  "(default private)",
+	  1 },
+	{ "limit", KEY_LIMIT, NULL, 0,
+	  "Measure the memory engine too, as a row of the tables", 1 },
+	{ "seed", KEY_SEED, "N", 0, "Of the random phases and the resampling (default 1)",
+	  1 },
+	{ NULL, 0, NULL, 0, "Where workers run:", 2 },
+	{ "workers", KEY_WORKERS, "thread", 0, "What a worker is (default thread)", 2 },
+	{ "pin", KEY_PIN, "spread|compact|none", 0,
+	  "Nodes, then cores, then siblings; the other "
+	  "way round; or not at all (default spread)",
+	  2 },
+	{ "mem", KEY_MEM, "local|none", 0,
+	  "Memory from the worker's own node, or from where the "
+	  "system puts it (default local)",
+	  2 },
+	{ NULL, 0, NULL, 0, "Output:", 3 },
+	{ "per", KEY_PER, "thread|total", 0, "What tables show (default thread)", 3 },
+	{ "format", 'f', "table|csv|json", 0, "Of standard output (default table)", 3 },
+	{ "output", 'o', "FILE", 0, "Save the result as JSON, after each round", 3 },
+	{ "quiet", 'q', NULL, 0, "No progress line and no warnings", 3 },
+	{ 0 },
+};
+
+/* The index of @arg in @words (NULL-terminated), or the end of the process. */
+static unsigned choose(const char *option, const char *arg, const char *const words[])
+{
+	for (unsigned i = 0; words[i]; i++)
+		if (!strcmp(words[i], arg))
+			return i;
+	if (!words[1])
+		fail(EXIT_USAGE, "%s %s: it can only be %s", option, arg, words[0]);
+	fail(EXIT_USAGE, "%s %s: it can be %s or %s%s%s", option, arg, words[0], words[1],
+	     words[2] ? " or " : "", words[2] ? words[2] : "");
+}
+
+static uint64_t size_argument(const char *option, const char *arg)
+{
+	uint64_t bytes;
+	int err = parse_size(arg, &bytes);
+
+	if (err == -ERANGE)
+		fail(EXIT_USAGE, "%s %s: larger than 64 bits can count", option, arg);
+	if (err)
+		fail(EXIT_USAGE,
+		     "%s %s: not a size; a size is a whole number with k m g t, "
+		     "KiB MiB GiB TiB (binary) or kB MB GB TB (decimal), or bytes",
+		     option, arg);
+	if (!bytes)
+		fail(EXIT_USAGE, "%s %s: nothing can be measured with no bytes", option,
+		     arg);
+	return bytes;
+}
+
+static uint64_t number_argument(const char *option, const char *arg, uint64_t min,
+				uint64_t max)
+{
+	uint64_t n;
+
+	if (parse_uint(arg, min, max, &n))
+		fail(EXIT_USAGE, "%s %s: not a whole number from %llu to %llu", option,
+		     arg, (unsigned long long)min, (unsigned long long)max);
+	return n;
+}
+
+static void threads_argument(struct options *options, const char *arg)
+{
+	unsigned *list;
+	size_t nr;
+	int err = parse_threads(arg, &list, &nr);
+
+	if (err == -ENOMEM)
+		fail(EXIT_CANNOT, "out of memory");
+	if (err == -ERANGE)
+		fail(EXIT_USAGE, "-t %s: thread counts are from 1 to %u", arg,
+		     PARSE_MAX_THREADS);
+	if (err)
+		fail(EXIT_USAGE,
+		     "-t %s: not a list of thread counts (1,2,4 or 1-8 or 1..256)", arg);
+	free(options->threads);
+	options->threads = list;
+	options->nr_threads = nr;
+}
+
+static void phases_argument(struct options *options, const char *arg)
+{
+	struct reason why;
+
+	if (phase_parse_list(arg, options->phases, &options->nr_phases, &why))
+		fail(EXIT_USAGE, "-i %s: %s", arg, why.text);
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	static const char *const layouts[] = { "private", "shared", NULL };
+	static const char *const workers[] = { "thread", NULL };
+	static const char *const pins[] = { "spread", "compact", "none", NULL };
+	static const char *const mems[] = { "local", "none", NULL };
+	static const char *const pers[] = { "thread", "total", NULL };
+	static const char *const formats[] = { "table", "csv", "json", NULL };
+	struct options *options = state->input;
+
+	switch (key) {
+	case 't':
+		threads_argument(options, arg);
+		return 0;
+	case 's':
+		options->size = size_argument("-s", arg);
+		return 0;
+	case 'S':
+		options->total = size_argument("-S", arg);
+		return 0;
+	case 'r':
+		options->record = size_argument("-r", arg);
+		return 0;
+	case 'i':
+		phases_argument(options, arg);
+		return 0;
+	case 'R':
+		options->rounds = (unsigned)number_argument("-R", arg, 1, MAX_ROUNDS);
+		return 0;
+	case KEY_QUICK:
+		options->quick = true;
+		return 0;
+	case KEY_LAYOUT:
+		options->shared = choose("--layout", arg, layouts);
+		return 0;
+	case KEY_LIMIT:
+		options->limit = true;
+		return 0;
+	case KEY_SEED:
+		options->seed = number_argument("--seed", arg, 0, INT64_MAX);
+		return 0;
+	case KEY_WORKERS:
+		choose("--workers", arg, workers);
+		return 0;
+	case KEY_PIN:
+		options->pin = (enum pin_policy)choose("--pin", arg, pins);
+		return 0;
+	case KEY_MEM:
+		options->mem_local = !choose("--mem", arg, mems);
+		return 0;
+	case KEY_PER:
+		options->per = (enum report_per)choose("--per", arg, pers);
+		return 0;
+	case 'f':
+		options->format = (enum output_format)choose("-f", arg, formats);
+		return 0;
+	case 'o':
+		if (!*arg)
+			fail(EXIT_USAGE, "-o: the name of the file is empty");
+		options->output = arg;
+		return 0;
+	case 'q':
+		options->quiet = true;
+		return 0;
+	case ARGP_KEY_ARG:
+		fail(EXIT_USAGE, "unexpected argument '%s'", arg);
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+const struct argp common_argp = { .options = common_options, .parser = parse };
+
+void options_init(struct options *options)
+{
+	*options = (struct options){
+		.record = DEFAULT_RECORD,
+		.pin = PIN_SPREAD,
+		.mem_local = true,
+		.seed = DEFAULT_SEED,
+	};
+	for (size_t i = 0; i < NR_PHASES; i++)
+		options->phases[options->nr_phases++] = &phases[i];
+}
+
+/* 1, 2, 4 … up to @max. */
+static void double_threads(struct options *options, unsigned max)
+{
+	unsigned n = 0;
+
+	options->threads = malloc(16 * sizeof(*options->threads));
+	if (!options->threads)
+		fail(EXIT_CANNOT, "out of memory");
+	for (unsigned t = 1; t <= max; t *= 2)
+		options->threads[n++] = t;
+	options->nr_threads = n;
+}
+
+void options_complete(struct options *options, const struct topo *topo)
+{
+	unsigned most = 0;
+
+	if (options->size && options->total)
+		fail(EXIT_USAGE,
+		     "-s is for each thread and -S for all together: give one of them");
+	if (!options->threads)
+		double_threads(options, options->quick ?
+						(unsigned)min_u64(2 * topo->nr_cpus,
+								  BENCH_MAX_THREADS) :
+						BENCH_MAX_THREADS);
+	if (!options->rounds)
+		options->rounds = options->quick ? 1 : DEFAULT_ROUNDS;
+	for (size_t i = 0; i < options->nr_threads; i++)
+		most = (unsigned)max_u64(most, options->threads[i]);
+	if (!options->size && !options->total)
+		options->total = max_u64(options->quick ? QUICK_TOTAL : DEFAULT_TOTAL,
+					 most * MIN_BYTES_PER_WORKER);
+}
+
+void options_destroy(struct options *options)
+{
+	free(options->threads);
+}
+
+const char *pin_name(enum pin_policy pin)
+{
+	return pin == PIN_SPREAD ? "spread" : pin == PIN_COMPACT ? "compact" : "none";
+}

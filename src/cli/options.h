@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The options that speedup and run share. */
+#ifndef CLI_OPTIONS_H
+#define CLI_OPTIONS_H
+
+#include <argp.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bench/bench.h"
+#include "report/report.h"
+
+#define DEFAULT_TOTAL ((uint64_t)512 << 20)
+#define QUICK_TOTAL   ((uint64_t)128 << 20)
+#define MIN_BYTES_PER_WORKER \
+	((uint64_t)2 << 20) /* where the default total would give less */
+#define DEFAULT_RECORD 4096
+#define DEFAULT_ROUNDS 3
+#define DEFAULT_SEED   1
+
+enum output_format { FORMAT_TABLE, FORMAT_CSV, FORMAT_JSON };
+
+struct options {
+	unsigned *threads; /* NULL: not given */
+	size_t nr_threads;
+	uint64_t size;	/* -s; 0: not given */
+	uint64_t total; /* -S; 0: not given */
+	uint64_t record;
+	const struct phase *phases[NR_PHASES];
+	size_t nr_phases;
+	unsigned rounds; /* 0: not given */
+	bool quick, shared, quiet, limit;
+	enum pin_policy pin;
+	bool mem_local;
+	uint64_t seed;
+	enum report_per per;
+	enum output_format format;
+	const char *output; /* -o; NULL: none */
+};
+
+extern const struct argp common_argp; /* its input is a struct options */
+
+void options_init(struct options *options);
+/* After parsing: what was not given gets its default, on @topo. Ends the process on what does not
+ * go together. */
+void options_complete(struct options *options, const struct topo *topo);
+void options_destroy(struct options *options);
+
+const char *pin_name(enum pin_policy pin);
+
+#endif
