@@ -1,0 +1,98 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# bash completion for pagezone. With the bash-completion package it is loaded on demand; without
+# it, source this file.
+
+_pagezone_phases='initial-writer rewriter reader re-reader reverse-reader random-reader random-writer'
+
+# _pagezone_list CURRENT WORDS: completes the last item of a comma-separated list.
+_pagezone_list()
+{
+	local done=
+
+	[[ $1 != *,* ]] || done=${1%,*},
+	mapfile -t COMPREPLY < <(compgen -P "$done" -W "$2" -- "${1##*,}")
+}
+
+_pagezone_words()
+{
+	mapfile -t COMPREPLY < <(compgen -W "$2" -- "$1")
+}
+
+_pagezone()
+{
+	local cur prev command line options batch specs n words
+	local common='--threads --size --total --record --phases --rounds --quick --layout
+		--limit --workers --pin --mem --seed --per --format --output --quiet'
+	local help='--help --usage --version'
+
+	# "--pin=spread" and "cache:batch=1" are several words to readline: join them again,
+	# and later give it only what lies behind its last break.
+	line=${COMP_LINE:0:COMP_POINT}
+	cur=${line##*[[:space:]]}
+	line=${line%"$cur"}
+	read -r -a words <<<"$line"
+	command=${words[1]-}
+	prev=${words[${#words[@]} - 1]-}
+	COMPREPLY=()
+
+	if [ "${#words[@]}" -le 1 ]; then
+		_pagezone_words "$cur" "speedup run topology $help"
+		return
+	fi
+	if [[ $cur == --*=* ]]; then
+		prev=${cur%%=*}
+		cur=${cur#*=}
+	fi
+
+	case $prev in
+	--baseline | --patched | --engine)
+		specs='memory null'
+		for ((batch = 1; batch <= 512; batch *= 2)); do
+			specs+=" cache:batch=$batch"
+		done
+		_pagezone_words "$cur" "$specs"
+		;;
+	-i | --phases)
+		_pagezone_list "$cur" "$_pagezone_phases"
+		;;
+	--layout) _pagezone_words "$cur" 'private shared' ;;
+	--workers) _pagezone_words "$cur" 'thread' ;;
+	--pin) _pagezone_words "$cur" 'spread compact none' ;;
+	--mem) _pagezone_words "$cur" 'local none' ;;
+	--per) _pagezone_words "$cur" 'thread total' ;;
+	-f | --format)
+		_pagezone_words "$cur" 'table json'
+		[ "$command" = topology ] || _pagezone_words "$cur" 'table json csv'
+		;;
+	--min-speedup)
+		if [[ $cur == *:* ]]; then
+			mapfile -t COMPREPLY < <(compgen -P "${cur%%:*}:" -W "$_pagezone_phases" \
+				-- "${cur#*:}")
+		fi
+		;;
+	-o | --output | --topology)
+		compopt -o filenames 2>/dev/null
+		mapfile -t COMPREPLY < <(compgen -f -- "$cur")
+		;;
+	-t | --threads | -s | --size | -S | --total | -r | --record | -R | --rounds | --seed) ;;
+	*)
+		case $command in
+		speedup) options="$common --baseline --patched --min-speedup" ;;
+		run) options="$common --engine" ;;
+		topology) options='--topology --threads --pin --format' ;;
+		*) options= ;;
+		esac
+		_pagezone_words "$cur" "$options $help"
+		;;
+	esac
+
+	# readline replaces only what follows its last word break in the current word.
+	n=${#cur}
+	while [ "$n" -gt 0 ] && [[ $COMP_WORDBREAKS != *"${cur:n-1:1}"* ]]; do
+		n=$((n - 1))
+	done
+	[ "$n" -eq 0 ] || COMPREPLY=("${COMPREPLY[@]#"${cur:0:n}"}")
+}
+
+complete -F _pagezone pagezone
