@@ -49,14 +49,15 @@ struct call {
 	uint32_t mask, value;
 };
 
-#define CALL(name)                          \
-	{                                   \
-#name, __NR_##name, 0, 0, 0 \
-	}
+/* clang-format off */
+#define CALL(call) { .name = #call, .number = __NR_##call }
+/* clang-format on */
 
 static const struct call calls[] = {
 	CALL(clone),
 	{ "clone:newuser", __NR_clone, 0, CLONE_NEWUSER, CLONE_NEWUSER },
+	/* With clone3=ENOSYS: what glibc then starts threads by. */
+	{ "clone:thread", __NR_clone, 0, CLONE_THREAD, CLONE_THREAD },
 #ifdef __NR_clone3
 	CALL(clone3),
 #endif

@@ -46,7 +46,7 @@ static void prepare_worker(void *arg, unsigned id)
 	}
 	if (!bench_has_random_phase(conf))
 		return;
-	worker->permutation = (uint32_t *)(worker->memory + 2 * buffer);
+	worker->permutation = (void *)(worker->memory + 2 * buffer);
 	permutation_fill(worker->permutation, worker->nr_records, seed);
 }
 

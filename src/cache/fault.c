@@ -9,6 +9,7 @@
 #include "cache/mapping.h"
 #include "cache/pgtable.h"
 #include "cache/thread.h"
+#include "cache/trap.h"
 #include "cache/zone.h"
 
 struct fault {
@@ -436,11 +437,13 @@ static int touch_slow(struct vma *vma, struct cache_thread *thread, uint64_t off
 		/* The CPU sets this bit without a fault. */
 		pgtable_mark_accessed(vma, fault.index, &thread->ptl);
 	} else {
+		trap_enter();
 		thread->counters.faults++;
 		rwlock_read_acquire(mmap_lock, &thread->counters.mmap);
 		fault.mapping = vma->mapping;
 		err = fault_handle(&fault);
 		rwlock_read_release(mmap_lock);
+		trap_leave();
 	}
 	if (!err && !touch_walk(vma, offset, write, extent))
 		err = -EFAULT;

@@ -57,8 +57,8 @@ void folio_free(struct folio *folio, struct cache_thread *thread)
  */
 static void zero_pages(char *data, unsigned long start, unsigned long end)
 {
-	uint64_t *line = (uint64_t *)(data + start * PAGE_SIZE);
-	uint64_t *stop = (uint64_t *)(data + end * PAGE_SIZE);
+	uint64_t *line = (void *)(data + start * PAGE_SIZE);
+	uint64_t *stop = (void *)(data + end * PAGE_SIZE);
 
 	for (; line < stop; line += CACHELINE_SIZE / sizeof(*line)) {
 		for (unsigned i = 0; i < CACHELINE_SIZE / sizeof(*line); i++)

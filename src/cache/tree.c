@@ -378,11 +378,43 @@ static void leaf_prefetch_next(const struct tree_node *node)
 		node_prefetch(slot_to_node(next));
 }
 
-/* All but what tree_delete_locked() does itself. */
+/*
+ * Takes @slot out of slot @offset of @node when that is all there is to do: it is an entry of one
+ * slot without marks, and the next slot, where something else starts, keeps the node.
+ */
+static inline bool node_delete_plain(struct tree_node *node, unsigned offset, uintptr_t slot)
+{
+	uint64_t marks = node_marks(node, TREE_MARK_DIRTY) | node_marks(node, TREE_MARK_WRITEBACK);
+	uintptr_t next;
+
+	if (unlikely(!slot || slot_is_sibling(slot) || offset == TREE_MASK || marks >> offset & 1))
+		return false;
+	next = slot_get_locked(&node->slots[offset + 1]);
+	if (unlikely(!next || slot_is_sibling(next)))
+		return false;
+	slot_set(&node->slots[offset], 0);
+	return true;
+}
+
+/* The rest: an entry that holds slot @offset of the walk's node, whatever it is. */
+static void node_delete(struct tree_walk *walk, unsigned offset)
+{
+	struct tree_node *node = walk->node;
+	unsigned start = tree_first_slot(node, offset);
+	unsigned end = start + tree_nr_slots(node, start);
+
+	for (enum tree_mark mark = 0; mark < TREE_NR_MARKS; mark++)
+		if (node_is_marked(node, start, mark))
+			node_unmark(node, start, mark);
+	for (unsigned i = start; i < end; i++)
+		slot_set(&node->slots[i], 0);
+	node_prune(walk, start, end);
+}
+
 static __noinline void *delete_slow_locked(struct tree_walk *walk, unsigned long index)
 {
 	struct tree_node *node;
-	unsigned start, end;
+	unsigned offset;
 	uintptr_t slot;
 
 	node = walk_descend(walk, index, 0, &slot);
@@ -391,37 +423,22 @@ static __noinline void *delete_slow_locked(struct tree_walk *walk, unsigned long
 	if (walk->node && walk->node != node)
 		leaf_prefetch_next(node);
 	walk_set(walk, node, index);
-	if (!slot)
-		return NULL;
-	start = tree_first_slot(node, level_offset(node->level, index));
-	end = start + tree_nr_slots(node, start);
-	for (enum tree_mark mark = 0; mark < TREE_NR_MARKS; mark++)
-		if (node_is_marked(node, start, mark))
-			node_unmark(node, start, mark);
-	for (unsigned i = start; i < end; i++)
-		slot_set(&node->slots[i], 0);
-	node_prune(walk, start, end);
+	offset = level_offset(node->level, index);
+	if (slot && !node_delete_plain(node, offset, slot))
+		node_delete(walk, offset);
 	return slot_to_entry(slot);
 }
 
 void *tree_delete_locked(struct tree_walk *walk, unsigned long index)
 {
-	unsigned offset = index & TREE_MASK;
-	struct tree_node *leaf = walk->leaf;
-	uintptr_t slot, next;
-	uint64_t marks;
+	if (likely(walk_in_leaf(walk, index))) {
+		unsigned offset = index & TREE_MASK;
+		uintptr_t slot = slot_get_locked(&walk->leaf->slots[offset]);
 
-	if (unlikely(!walk_in_leaf(walk, index) || offset == TREE_MASK))
-		return delete_slow_locked(walk, index);
-	/* One slot, as the next one starts something, which also keeps the leaf; and no mark. */
-	slot = slot_get_locked(&leaf->slots[offset]);
-	next = slot_get_locked(&leaf->slots[offset + 1]);
-	marks = node_marks(leaf, TREE_MARK_DIRTY) | node_marks(leaf, TREE_MARK_WRITEBACK);
-	if (unlikely(!slot || slot_is_sibling(slot) || !next || slot_is_sibling(next) ||
-		     marks >> offset & 1))
-		return delete_slow_locked(walk, index);
-	slot_set(&leaf->slots[offset], 0);
-	return (void *)slot;
+		if (likely(node_delete_plain(walk->leaf, offset, slot)))
+			return (void *)slot;
+	}
+	return delete_slow_locked(walk, index);
 }
 
 /*

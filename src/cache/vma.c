@@ -32,7 +32,7 @@ int vma_alloc(struct vma **vma, uint64_t start, uint64_t end, int nid)
 {
 	size_t bytes = vma_overhead(start, end);
 	char *p = arena_private_alloc(bytes, nid);
-	struct vma *v = (struct vma *)p;
+	struct vma *v = (void *)p;
 
 	if (!v)
 		return -ENOMEM;
@@ -42,9 +42,9 @@ int vma_alloc(struct vma **vma, uint64_t start, uint64_t end, int nid)
 		.first_pmd = start / PMD_SIZE,
 		.nr_pmds = nr_pmds(start, end),
 		.bytes = bytes,
-		.tables = (struct pte_table *)(p + head_bytes(start, end)),
+		.tables = (void *)(p + head_bytes(start, end)),
 	};
-	v->pmds = (_Atomic uint64_t *)(p + align_up(sizeof(*v), CACHELINE_SIZE));
+	v->pmds = (void *)(p + align_up(sizeof(*v), CACHELINE_SIZE));
 	v->locks = (struct lock *)&v->pmds[v->nr_pmds];
 	for (unsigned i = 0; i < v->nr_pmds; i++)
 		lock_init(&v->locks[i]);

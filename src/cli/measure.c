@@ -176,7 +176,7 @@ static int print_tables(const struct measurement *m, const struct result *result
 
 	if (!err)
 		err = report_tables(result, m->options.per, stdout);
-	if (!err && result->nr_speedups)
+	if (!err)
 		err = report_extremes(result, stdout);
 	if (!err)
 		err = report_locks(result, stdout);

@@ -7,7 +7,7 @@
 #include "cli/progress.h"
 
 /* One line, whatever the text holds: file names and arguments may carry control characters. */
-static void say_va(const char *fmt, va_list ap)
+static __attribute__((format(printf, 1, 0))) void say_va(const char *fmt, va_list ap)
 {
 	char text[1024];
 

@@ -48,9 +48,9 @@ static bool x86_is_wanted(void)
 }
 
 /*
- * hwloc_topology_load() of this machine. Disallowed CPUs are kept, to count them and to
- * number packages and cores the same whatever the affinity mask; which are allowed is the
- * kernel's word.
+ * A loaded topology: about 6 ms, most of it for hwloc to find its plugins. Disallowed
+ * CPUs are kept, to count them and to number packages and cores the same whatever the
+ * affinity mask; which are allowed is the kernel's word.
  */
 static int hwloc_open(hwloc_topology_t *hwloc, enum source_kind kind, const char *source)
 {

@@ -62,7 +62,8 @@ static unsigned long pick(const struct race *race, unsigned id, unsigned long nr
 static _Atomic uint64_t *word_of(const struct extent *run, unsigned long page,
 				 unsigned word)
 {
-	return (_Atomic uint64_t *)(run->base + (page * PAGE_SIZE - run->start)) + word;
+	return (_Atomic uint64_t *)(void *)(run->base + (page * PAGE_SIZE - run->start)) +
+	       word;
 }
 
 /* Every thread stores its own word of every page, and loads its neighbour's. */
@@ -239,9 +240,8 @@ static void *run_lookups(void *arg)
 
 		if (!folio)
 			continue;
-		word = (_Atomic uint64_t *)((char *)folio->data +
-					    (page & (folio_nr_pages(folio) - 1)) *
-						    PAGE_SIZE);
+		word = (void *)((char *)folio->data +
+				(page & (folio_nr_pages(folio) - 1)) * PAGE_SIZE);
 		for (unsigned i = 0; i < 3; i++) {
 			/* Zeroed, or stored to by those who mapped it: never another page's bytes. */
 			uint64_t seen = atomic_load_explicit(word, memory_order_relaxed);
@@ -273,7 +273,8 @@ static void test_lookup(unsigned batch, unsigned rounds)
 	if (!race)
 		bail("no memory");
 	memset(race, 0, sizeof(*race));
-	sigaction(SIGUSR1, &(struct sigaction){ .sa_handler = hold_up, .sa_flags = SA_RESTART },
+	sigaction(SIGUSR1,
+		  &(struct sigaction){ .sa_handler = hold_up, .sa_flags = SA_RESTART },
 		  NULL);
 	/* Two files of 64 pages, 512 frames: they change places all the time. */
 	env_open(&race->env, 2, batch);
@@ -295,11 +296,13 @@ static void test_lookup(unsigned batch, unsigned rounds)
 			/* Each time another order, so that frames change their places. */
 			unsigned long page = (i * 29 + round) % LOOKUP_PAGES;
 
-			if (vma_touch(vma, race->env.thread, page * PAGE_SIZE, true, &run)) {
+			if (vma_touch(vma, race->env.thread, page * PAGE_SIZE, true,
+				      &run)) {
 				failed++;
 				break;
 			}
-			atomic_store_explicit(word_of(&run, page, 0), stamp(page, which, 0),
+			atomic_store_explicit(word_of(&run, page, 0),
+					      stamp(page, which, 0),
 					      memory_order_relaxed);
 		}
 		vma_unmap(vma, race->env.thread);
@@ -320,12 +323,13 @@ static void test_lookup(unsigned batch, unsigned rounds)
 }
 
 /*
- * Guarantee I, step by step: a fault has found a folio and waits for its lock while that is truncated.
- * It must look again and make a new one.
+ * Guarantee I, step by step: somebody has found a folio and waits for its lock while that is truncated. A
+ * fault must look again and make a new one, another truncation must leave it alone.
  */
 struct waiter {
 	struct env *env;
 	struct mapping *mapping;
+	bool truncates;
 	struct extent run;
 	struct cache_counters counters;
 	int err;
@@ -339,16 +343,35 @@ static void *run_waiter(void *arg)
 
 	if (cache_thread_alloc(&thread, waiter->env->cache, 0))
 		bail("no memory for a thread");
-	vma_map(vma, waiter->mapping, thread);
-	waiter->err = vma_touch(vma, thread, 0, true, &waiter->run);
+	if (waiter->truncates) {
+		mapping_truncate(waiter->mapping, 0, thread);
+	} else {
+		vma_map(vma, waiter->mapping, thread);
+		waiter->err = vma_touch(vma, thread, 0, true, &waiter->run);
+		vma_unmap(vma, thread);
+	}
 	waiter->counters = *cache_thread_counters(thread);
-	vma_unmap(vma, thread);
 	vma_free(vma);
 	cache_thread_free(thread);
 	return NULL;
 }
 
-static void test_truncated_while_waiting(void)
+/* What truncation does to a folio whose lock the caller holds. */
+static void truncate_locked(struct env *env, struct mapping *mapping, struct folio *folio)
+{
+	struct tree_walk walk;
+
+	lock_acquire(&mapping->tree.lock, &env->thread->counters.tree);
+	tree_walk_init_locked(&walk, &mapping->tree, &env->thread->pool);
+	tree_delete_locked(&walk, 0);
+	folio_clear_mapping(folio);
+	mapping_add_pages_locked(mapping, -1);
+	lock_release(&mapping->tree.lock);
+	folio_unlock(folio);
+	tree_pool_retire(&env->thread->pool);
+}
+
+static void test_truncated_while_waiting(bool truncates)
 {
 	struct env env;
 	struct waiter waiter;
@@ -356,10 +379,13 @@ static void test_truncated_while_waiting(void)
 	struct vma *vma = env_vma(0, PAGE_SIZE);
 	pthread_t thread;
 	struct extent run;
-	struct tree_walk walk;
 
 	env_open(&env, 2, 1);
-	waiter = (struct waiter){ .env = &env, .mapping = env_mapping(&env, PAGE_SIZE) };
+	waiter = (struct waiter){
+		.env = &env,
+		.mapping = env_mapping(&env, PAGE_SIZE),
+		.truncates = truncates,
+	};
 	vma_map(vma, waiter.mapping, env.thread);
 	if (vma_touch(vma, env.thread, 0, true, &run))
 		bail("fault");
@@ -371,21 +397,19 @@ static void test_truncated_while_waiting(void)
 		bail("no thread");
 	while (!folio_test(folio, FOLIO_WAITERS))
 		sched_yield();
-	/* What truncation does under the folio lock. */
-	lock_acquire(&waiter.mapping->tree.lock, &env.thread->counters.tree);
-	tree_walk_init_locked(&walk, &waiter.mapping->tree, &env.thread->pool);
-	tree_delete_locked(&walk, 0);
-	folio_clear_mapping(folio);
-	mapping_add_pages_locked(waiter.mapping, -1);
-	lock_release(&waiter.mapping->tree.lock);
-	folio_unlock(folio);
+	truncate_locked(&env, waiter.mapping, folio);
 	pthread_join(thread, NULL);
-	ok(!waiter.err && waiter.counters.pages_inserted == 1 &&
-		   waiter.counters.minor_faults == 0 && waiter.run.base != folio->data,
-	   "a folio truncated while the fault waits for its lock is not mapped");
+	if (truncates)
+		ok(waiter.counters.tree.acquisitions == 0 && folio->refcount == 2,
+		   "a folio truncated while another truncation waits for its lock is not "
+		   "truncated twice");
+	else
+		ok(!waiter.err && waiter.counters.pages_inserted == 1 &&
+			   waiter.counters.minor_faults == 0 &&
+			   waiter.run.base != folio->data,
+		   "a folio truncated while the fault waits for its lock is not mapped");
 	ok(*(char *)folio->data == 'x' && folio->mapcount == 0, "it stays as it was");
 	folio_put_refs(folio, 2, env.thread);
-	tree_pool_retire(&env.thread->pool);
 	ok(env_check(&env, &waiter.mapping, 1), "stock is right");
 	mapping_free(waiter.mapping, env.thread);
 	vma_free(vma);
@@ -401,7 +425,8 @@ int main(void)
 	test_race(1, 6, 300, true);
 	test_race(8, 20, 300, true);
 	test_race(512, 600, 60, true);
-	test_truncated_while_waiting();
+	test_truncated_while_waiting(false);
+	test_truncated_while_waiting(true);
 	test_lookup(1, 4000);
 	test_lookup(16, 4000);
 	return done();
