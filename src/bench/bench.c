@@ -230,31 +230,53 @@ static int fail_sample(struct result_sample *sample, const struct reason *why)
 	return sample->failure ? 0 : -ENOMEM;
 }
 
-/* A void sample says so on its way, and the table says where. */
+/* Whether an earlier round told the same of this cell: a round is no news. */
+static bool was_told(const struct result *result, const struct result_sample *sample)
+{
+	for (const struct result_sample *s = result->samples; s < sample; s++)
+		if (s->side == sample->side && s->phase == sample->phase &&
+		    s->threads == sample->threads && !s->failure == !sample->failure &&
+		    s->too_short == sample->too_short)
+			return true;
+	return false;
+}
+
+/* A sample without a figure, or without a good one, says so on its way; reports say it again. */
+static void tell(const struct bench *bench, const struct result_sample *sample)
+{
+	const struct bench_conf *conf = bench->conf;
+	const char *side = conf->sides[sample->side].name;
+	const char *phase = conf->phases[sample->phase]->name;
+	struct reason text;
+
+	if (!(sample->failure || sample->too_short) || was_told(bench->result, sample))
+		return;
+	if (sample->failure) {
+		reason_set(&text, 0, "%s, %s, -t %u: no figure: %s", side, phase,
+			   sample->threads, sample->failure);
+		if (conf->failed)
+			conf->failed(conf->arg, text.text);
+	} else {
+		reason_set(
+			&text, 0,
+			"%s, %s, -t %u: its window is too short for a clock that steps "
+			"by %llu ns; raise -S or -s",
+			side, phase, sample->threads,
+			(unsigned long long)bench->result->environment.clock_step_ns);
+		if (conf->warn)
+			conf->warn(conf->arg, text.text);
+	}
+}
+
 static void finish_sample(struct bench *bench, const struct crew *crew,
 			  struct result_sample *sample)
 {
-	const struct bench_conf *conf = bench->conf;
 	uint64_t step_ns = bench->result->environment.clock_step_ns;
-	struct reason text;
 
-	sample->too_short = sample->window_ns < BENCH_MIN_CLOCK_STEPS * step_ns;
+	sample->too_short = !sample->failure &&
+			    sample->window_ns < BENCH_MIN_CLOCK_STEPS * step_ns;
 	result_sample_rates(sample);
-	if (sample->failure) {
-		reason_set(&text, 0, "%s, %s, -t %u: no figure: %s",
-			   conf->sides[sample->side].name,
-			   conf->phases[sample->phase]->name, sample->threads,
-			   sample->failure);
-		warn(bench, text.text);
-	} else if (sample->too_short) {
-		reason_set(&text, 0,
-			   "%s, -t %u: a window of %llu ns is too short for a clock "
-			   "that steps by %llu ns; raise -S or -s",
-			   conf->phases[sample->phase]->name, sample->threads,
-			   (unsigned long long)sample->window_ns,
-			   (unsigned long long)step_ns);
-		warn(bench, text.text);
-	}
+	tell(bench, sample);
 	bench->done_bytes += (double)crew->layout.total;
 }
 

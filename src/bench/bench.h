@@ -52,7 +52,8 @@ struct bench_conf {
 	const volatile sig_atomic_t *stop; /* set by a signal handler */
 	/* Each may be NULL. */
 	void (*progress)(void *arg, const struct bench_progress *progress);
-	void (*warn)(void *arg, const char *text); /* each text once */
+	void (*warn)(void *arg, const char *text);   /* advice; each text once */
+	void (*failed)(void *arg, const char *text); /* why a cell has no figure */
 	void (*round_done)(void *arg);
 	void *arg;
 };

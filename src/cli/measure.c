@@ -108,6 +108,12 @@ static void on_warn(void *arg, const char *text)
 		say("warning: %s", text);
 }
 
+static void on_failed(void *arg, const char *text)
+{
+	(void)arg;
+	say("%s", text);
+}
+
 /* 0 or EXIT_CANNOT. */
 static int save(const struct measurement *m, const struct result *result)
 {
@@ -283,6 +289,7 @@ static struct bench_conf bench_conf(struct measurement *m, const struct topo *to
 		.stop = &stop_signal,
 		.progress = on_progress,
 		.warn = on_warn,
+		.failed = on_failed,
 		.round_done = on_round_done,
 		.arg = context,
 	};
