@@ -62,7 +62,7 @@ if [ -x "${top_builddir:?}/tests/deny" ]; then
 	run "$top_builddir/tests/deny" mbind,set_mempolicy,get_mempolicy -- \
 		"$PAGEZONE" speedup -t 1,2 "${small[@]}"
 	status_is 0 'no permission to place memory: goes on'
-	run "$top_builddir/tests/deny" clone3=EAGAIN,clone=EAGAIN -- \
+	run "$top_builddir/tests/deny" clone3=ENOSYS,clone:thread=EAGAIN -- \
 		"$PAGEZONE" run --engine memory -t 2 "${small[@]}"
 	status_is 3 'no worker can be started: status 3'
 	like "$err" 'cannot start worker 1 of 2' 'and says so'
