@@ -20,18 +20,18 @@ struct cache_thread;
 struct vma;
 
 struct page_cache_conf {
-	unsigned batch;			/* pages a fault handles: a power of two, 1 … 512 */
-	unsigned truncate_batch;	/* folios removed under one tree_lock hold; 1: page by page */
-	struct arena *arena;		/* all its memory becomes page frames */
-	unsigned nr_threads;		/* cache_threads that will exist at once */
+	unsigned batch;		 /* pages a fault handles: a power of two, 1 … 512 */
+	unsigned truncate_batch; /* folios removed under one tree_lock hold; 1: page by page */
+	struct arena *arena; /* all its memory becomes page frames */
+	unsigned nr_threads; /* cache_threads that will exist at once */
 };
 
 /* What one thread did; its own, so never contended. Sums over threads are the caller's. */
 struct cache_counters {
-	uint64_t faults;		/* touches that the page tables did not (yet) allow */
-	uint64_t minor_faults;		/* ... whose page was in the cache, or brought in by others */
+	uint64_t faults;       /* touches that the page tables did not (yet) allow */
+	uint64_t minor_faults; /* ... whose page was in the cache, or brought in by others */
 	uint64_t pages_inserted;
-	uint64_t pmd_mapped_bytes;	/* mapped by PMD entries */
+	uint64_t pmd_mapped_bytes; /* mapped by PMD entries */
 	struct lock_stats mmap, tree, zone, lru;
 };
 
@@ -65,7 +65,8 @@ int mapping_alloc(struct mapping **mapping, struct page_cache *cache, uint64_t b
 /* Nothing may map it. Frees its pages (through @thread's lists; NULL will do when it has none). */
 void mapping_free(struct mapping *mapping, struct cache_thread *thread);
 /* Removes every page from @offset (rounded up to a page) on; nothing may map them. The size stays. */
-void mapping_truncate(struct mapping *mapping, uint64_t offset, struct cache_thread *thread);
+void mapping_truncate(struct mapping *mapping, uint64_t offset,
+		      struct cache_thread *thread);
 /* Pages in the cache. Exact when nobody inserts or removes. */
 uint64_t mapping_nr_pages(const struct mapping *mapping);
 /* For tests and --verify: copies @len bytes at @offset of the file to @to, holes as zeros. */
@@ -74,7 +75,7 @@ void mapping_read(struct mapping *mapping, uint64_t offset, void *to, size_t len
 /* Page tables for [@start, @end) bytes of a file, placed on @nid, reusable: allocate once, map often. */
 int vma_alloc(struct vma **vma, uint64_t start, uint64_t end, int nid);
 void vma_free(struct vma *vma);
-size_t vma_overhead(uint64_t start, uint64_t end);	/* bytes that vma_alloc() takes */
+size_t vma_overhead(uint64_t start, uint64_t end); /* bytes that vma_alloc() takes */
 /* Maps the range of @mapping with empty page tables (mmap_lock for writing). */
 void vma_map(struct vma *vma, struct mapping *mapping, struct cache_thread *thread);
 /* Unmaps every page (references, mapcounts, accessed bits), mmap_lock for writing at the end. */
@@ -95,7 +96,7 @@ int vma_touch(struct vma *vma, struct cache_thread *thread, uint64_t offset, boo
  * pages; no folio has a reference that nothing accounts for; LRU lists and per-thread batches are complete;
  * marks agree with folios; no page lies beyond the end of its file. 0, or -EUCLEAN with @why.
  */
-int page_cache_check(struct page_cache *cache, struct mapping *const *mappings, unsigned nr,
-		     struct reason *why);
+int page_cache_check(struct page_cache *cache, struct mapping *const *mappings,
+		     unsigned nr, struct reason *why);
 
 #endif

@@ -65,9 +65,11 @@ static int stock_free_list(struct stock *stock, struct list_head *list, unsigned
 
 		if (folio->order != order || folio_flags(folio) != flag ||
 		    folio_mapping(folio) || folio->refcount)
-			return BAD(stock, "free block of order %u: order %u, flags %#x, %u refs%s",
-				   order, folio->order, folio_flags(folio), folio->refcount,
-				   folio_mapping(folio) ? ", in a file" : "");
+			return BAD(
+				stock,
+				"free block of order %u: order %u, flags %#x, %u refs%s",
+				order, folio->order, folio_flags(folio), folio->refcount,
+				folio_mapping(folio) ? ", in a file" : "");
 		err = stock_block(stock, folio, 1);
 		if (err)
 			return err;

@@ -47,8 +47,9 @@ struct pte_table {
 
 struct vma {
 	/* What a walk reads comes first. Constant: */
-	uint64_t start, end;	 /* bytes of the file */
-	unsigned long first_pmd; /* 2 MiB range of the file that the first slot stands for */
+	uint64_t start, end; /* bytes of the file */
+	unsigned long
+		first_pmd; /* 2 MiB range of the file that the first slot stands for */
 	/* [nr_pmds]: 0, a leaf entry, or the address of a struct pte_table. Page table lock */
 	_Atomic uint64_t *pmds;
 
@@ -58,7 +59,7 @@ struct vma {
 
 	/* Constant: */
 	unsigned nr_pmds;
-	struct lock *locks;	  /* [nr_pmds], page table locks: out of the way of walks */
+	struct lock *locks; /* [nr_pmds], page table locks: out of the way of walks */
 	struct pte_table *tables; /* [nr_pmds], zeroed when taken */
 	size_t bytes;		  /* of the allocation this is the head of */
 };

@@ -96,22 +96,6 @@ static void truncate_batch(struct truncation *t, struct folio **folios, unsigned
 	}
 }
 
-/* A folio that only reaches into the range stays: the first page after it, or @start. */
-static unsigned long truncate_skip_partial(const struct truncation *t)
-{
-	struct folio *folio = mapping_get_folio(t->mapping, t->start, t->thread);
-	unsigned long at = t->start;
-
-	if (!folio)
-		return at;
-	folio_lock(folio);
-	if (folio_holds(folio, t->mapping, at) && folio_index(folio) < at)
-		at = folio_index(folio) + folio_nr_pages(folio);
-	folio_unlock(folio);
-	folio_put(folio, t->thread);
-	return at;
-}
-
 void mapping_truncate(struct mapping *mapping, uint64_t offset,
 		      struct cache_thread *thread)
 {
@@ -121,7 +105,7 @@ void mapping_truncate(struct mapping *mapping, uint64_t offset,
 		.start = (unsigned long)div_round_up(offset, PAGE_SIZE),
 	};
 	unsigned max = mapping->cache->truncate_batch;
-	unsigned long at = truncate_skip_partial(&t);
+	unsigned long at = t.start;
 	unsigned nr;
 
 	/* References of this thread's own batches would keep frames from being freed. */
@@ -131,6 +115,7 @@ void mapping_truncate(struct mapping *mapping, uint64_t offset,
 		unsigned long last = thread->indexes[nr - 1];
 
 		truncate_batch(&t, thread->found, nr);
+		/* Also past a folio that only reaches into the range, which stays. */
 		at = max_u64(at, last) + 1;
 	}
 	tree_pool_retire(&thread->pool);

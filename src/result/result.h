@@ -130,6 +130,8 @@ struct result {
 struct result *result_alloc(void);
 void result_free(struct result *result); /* everything below it too; NULL is fine */
 
+/* The arrays of a result, but for parameters.threads, grow only by these four. */
+
 /* Appends a zeroed sample and returns it (valid until the next call); NULL: no memory. */
 struct result_sample *result_add_sample(struct result *result, unsigned nr_workers);
 /* Copy their strings. 0 or -ENOMEM. */

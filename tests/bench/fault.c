@@ -12,11 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bits.h"
 #include "base/clock.h"
 #include "cache/cache.h"
 #include "sys/arena.h"
 
-#define RECORD  ((size_t)4096)
+#define RECORD	((size_t)4096)
 #define STRETCH 512 /* records */
 
 enum phase {
@@ -52,6 +53,14 @@ struct bench {
 	double unmap_ns[NR_SIDES][NR_PHASES];
 };
 
+/* How one side answers a touch. */
+struct toucher {
+	int (*touch)(struct bench *b, struct toucher *toucher, uint64_t offset,
+		     bool write, struct extent *run);
+	struct vma *vma;
+	struct cache_thread *thread;
+};
+
 static void die(const char *what)
 {
 	fprintf(stderr, "bench-fault: %s\n", what);
@@ -69,12 +78,15 @@ static uint64_t record_offset(const struct bench *b, enum phase phase, size_t i)
 	return i * RECORD;
 }
 
-static inline void copy(char *memory, char *record, bool write)
+/* Not a constant: the driver's is none, and compilers copy a constant size in another way. */
+static volatile size_t record_bytes = RECORD;
+
+static inline void copy(char *memory, char *record, size_t bytes, bool write)
 {
 	if (write)
-		memcpy(memory, record, RECORD);
+		memcpy(memory, record, bytes);
 	else
-		memcpy(record, memory, RECORD);
+		memcpy(record, memory, bytes);
 	__asm__ volatile("" ::"r"(record) : "memory");
 }
 
@@ -88,39 +100,31 @@ static void add(struct times *times, uint64_t start)
 	times->ns[times->nr++] = (float)(clock_now_ns() - start) / STRETCH;
 }
 
-static void memory_round(struct bench *b)
+/* The one side without a page cache: 2 MiB at a time, as batch=512 gives them. */
+static int memory_touch(struct bench *b, struct toucher *toucher, uint64_t offset,
+			bool write, struct extent *run)
 {
-	char *base = b->arena.regions[0].base;
-	size_t nr = b->bytes / RECORD;
-
-	for (size_t i = 0; i < nr; i += STRETCH) {
-		uint64_t start = clock_now_ns();
-
-		memset(base + i * RECORD, 0, STRETCH * RECORD);
-		add(&b->zero, start);
-	}
-	for (int phase = INITIAL; phase < NR_PHASES; phase++) {
-		bool write = is_write(phase);
-
-		for (size_t i = 0; i < nr; i += STRETCH) {
-			uint64_t start = clock_now_ns();
-
-			/* As a page cache that needs no more than its zeroing. */
-			if (phase == INITIAL)
-				memset(base + i * RECORD, 0, STRETCH * RECORD);
-			for (size_t k = i; k < i + STRETCH; k++)
-				copy(base + record_offset(b, phase, k), b->record, write);
-			add(&b->times[MEMORY][phase], start);
-		}
-	}
+	(void)toucher;
+	(void)write;
+	run->start = align_down(offset, PMD_SIZE);
+	run->end = run->start + PMD_SIZE;
+	run->base = (char *)b->arena.regions[0].base + run->start;
+	return 0;
 }
 
-/* As the driver does: a call for each contiguous run. */
-static void walk(struct bench *b, struct vma *vma, struct cache_thread *thread, enum phase phase,
+static int cache_touch(struct bench *b, struct toucher *toucher, uint64_t offset,
+		       bool write, struct extent *run)
+{
+	(void)b;
+	return vma_touch(toucher->vma, toucher->thread, offset, write, run);
+}
+
+/* As the driver does: a call for each contiguous run, the same code for all sides. */
+static void walk(struct bench *b, struct toucher *toucher, enum phase phase,
 		 struct times *times)
 {
 	bool write = is_write(phase);
-	size_t nr = b->bytes / RECORD;
+	size_t bytes = record_bytes, nr = b->bytes / RECORD;
 	struct extent run = { 0 };
 
 	for (size_t i = 0; i < nr; i += STRETCH) {
@@ -130,11 +134,35 @@ static void walk(struct bench *b, struct vma *vma, struct cache_thread *thread, 
 			uint64_t offset = record_offset(b, phase, k);
 
 			if (offset - run.start >= run.end - run.start)
-				if (vma_touch(vma, thread, offset, write, &run))
+				if (toucher->touch(b, toucher, offset, write, &run))
 					die("a fault failed");
-			copy(run.base + (offset - run.start), b->record, write);
+			copy(run.base + (offset - run.start), b->record, bytes, write);
 		}
 		add(times, start);
+	}
+}
+
+static int memory_touch_zeroing(struct bench *b, struct toucher *toucher, uint64_t offset,
+				bool write, struct extent *run)
+{
+	memory_touch(b, toucher, offset, write, run);
+	memset(run->base, 0, PMD_SIZE);
+	return 0;
+}
+
+static void memory_round(struct bench *b)
+{
+	struct toucher toucher = { .touch = memory_touch_zeroing };
+
+	for (size_t at = 0; at < b->bytes; at += PMD_SIZE) {
+		uint64_t start = clock_now_ns();
+
+		memset((char *)b->arena.regions[0].base + at, 0, PMD_SIZE);
+		add(&b->zero, start);
+	}
+	for (int phase = INITIAL; phase < NR_PHASES; phase++) {
+		walk(b, &toucher, phase, &b->times[MEMORY][phase]);
+		toucher.touch = memory_touch;
 	}
 }
 
@@ -149,6 +177,7 @@ static void cache_round(struct bench *b, enum side side)
 	struct page_cache *cache;
 	struct cache_thread *thread;
 	struct mapping *mapping;
+	struct toucher toucher = { .touch = cache_touch };
 	struct reason why;
 	struct vma *vma;
 
@@ -157,12 +186,14 @@ static void cache_round(struct bench *b, enum side side)
 	if (cache_thread_alloc(&thread, cache, -1) ||
 	    mapping_alloc(&mapping, cache, b->bytes) || vma_alloc(&vma, 0, b->bytes, -1))
 		die("no memory");
+	toucher.vma = vma;
+	toucher.thread = thread;
 	for (int phase = INITIAL; phase < NR_PHASES; phase++) {
 		uint64_t start;
 
 		memset(cache_thread_counters(thread), 0, sizeof(struct cache_counters));
 		vma_map(vma, mapping, thread);
-		walk(b, vma, thread, phase, &b->times[side][phase]);
+		walk(b, &toucher, phase, &b->times[side][phase]);
 		b->counters[side][phase] = *cache_thread_counters(thread);
 		start = clock_now_ns();
 		vma_unmap(vma, thread);
@@ -211,10 +242,10 @@ static void permute(struct bench *b)
 
 static void print(struct bench *b, unsigned rounds)
 {
-	printf("%zu MiB, %u rounds, ns per 4 KiB record; zeroing alone %.0f\n", b->bytes >> 20,
-	       rounds, quartile(&b->zero));
-	printf("%-15s %8s %8s %8s %10s %10s %9s %9s\n", "", "memory", "batch=1", "batched",
-	       "of memory", "of batch=1", "faults=1", "faults");
+	printf("%zu MiB, %u rounds, ns per 4 KiB record; zeroing alone %.0f\n",
+	       b->bytes >> 20, rounds, quartile(&b->zero));
+	printf("%-15s %8s %8s %8s %10s %10s %9s %9s\n", "", "memory", "batch=1",
+	       "batched", "of memory", "of batch=1", "faults=1", "faults");
 	for (int phase = INITIAL; phase < NR_PHASES; phase++) {
 		double memory = quartile(&b->times[MEMORY][phase]);
 		double single = quartile(&b->times[SINGLE][phase]);

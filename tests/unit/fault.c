@@ -101,7 +101,7 @@ static void test_counts(unsigned batch, uint64_t bytes)
 		 windows = div_round_up(pages, batch);
 	uint64_t pmds = batch == PMD_NR ? pages / PMD_NR : 0;
 
-	env_open(&env, 8, batch);
+	env_open(&env, 6, batch);
 	mapping = env_mapping(&env, bytes);
 	vma = env_vma(0, bytes);
 
@@ -120,6 +120,7 @@ static void test_counts(unsigned batch, uint64_t bytes)
 	ok(env_check(&env, &mapping, 1), "stock is right while mapped");
 	vma_unmap(vma, env.thread);
 	ok(env_check(&env, &mapping, 1), "and unmapped");
+	ok(!vma->pmds[0] && !vma->nr_tables, "page tables are empty again");
 	ok(file_is(mapping, bytes, 1), "the file holds what was stored");
 
 	vma_map(vma, mapping, env.thread);
@@ -390,11 +391,13 @@ static void test_narrow_vma(void)
 	narrow = env_vma(5 * PAGE_SIZE + 1, 10 * PAGE_SIZE + 2);
 	vma_map(wide, mapping, env.thread);
 	/* Single pages from 3 to 12, of which the vma has 5 to 10. */
-	ok(!touch_range(wide, env.thread, 3 * PAGE_SIZE, 13 * PAGE_SIZE, true, 1), "single pages");
+	ok(!touch_range(wide, env.thread, 3 * PAGE_SIZE, 13 * PAGE_SIZE, true, 1),
+	   "single pages");
 	vma_unmap(wide, env.thread);
 	env.cache->batch = 32;
 	vma_map(narrow, mapping, env.thread);
-	ok(!vma_touch(narrow, env.thread, 7 * PAGE_SIZE, true, &run), "a vma of some of them");
+	ok(!vma_touch(narrow, env.thread, 7 * PAGE_SIZE, true, &run),
+	   "a vma of some of them");
 	for (unsigned long i = 0; i < 32; i++) {
 		struct folio *folio = tree_load(&mapping->tree, i);
 

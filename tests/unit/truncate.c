@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Truncation: what goes, what stays, how often the locks are taken. */
+/* Truncation: what goes (guarantee H of mapping.h), what stays, how often locks are taken. */
 #include "cache_env.h"
 
 static void fill(struct env *env, struct vma *vma, struct mapping *mapping,
@@ -94,7 +94,7 @@ static void test_ranges(unsigned batch, unsigned truncate_batch)
 	env_close(&env);
 }
 
-/* Frames that somebody still looks at are freed by him, not by truncation. */
+/* Frames that somebody still looks at are freed by him, not by truncation (guarantee J). */
 static void test_referenced(void)
 {
 	struct env env;
