@@ -48,8 +48,8 @@ struct pte_table {
 struct vma {
 	/* What a walk reads comes first. Constant: */
 	uint64_t start, end; /* bytes of the file */
-	unsigned long
-		first_pmd; /* 2 MiB range of the file that the first slot stands for */
+	/* The 2 MiB range of the file that the first slot stands for. */
+	unsigned long first_pmd;
 	/* [nr_pmds]: 0, a leaf entry, or the address of a struct pte_table. Page table lock */
 	_Atomic uint64_t *pmds;
 
