@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * RCU for the page cache: liburcu, the memb flavour. Its readers write nothing but a word of
- * their own thread and, with membarrier(2), run no barrier instruction either.
+ * RCU for the page cache: liburcu, the memb flavour. Its readers write nothing but a
+ * word of their own thread and, with membarrier(2), run no barrier instruction either.
  *
  * Guarantees, of liburcu:
  *   A. What a thread did before cache_call_rcu() happens before the callback.
- *   B. Every read side section that began before cache_call_rcu() ends before the callback
- *      starts; what its thread read and wrote there happens before the callback.
- *   C. Every callback handed in before cache_rcu_barrier() ends before the barrier returns.
+ *   B. Every read side section that began before cache_call_rcu() ends before the
+ *      callback starts; what its thread read and wrote there happens before the
+ *      callback.
+ *   C. Every callback handed in before cache_rcu_barrier() ends before the barrier
+ *      returns.
  *
- * ThreadSanitizer sees none of these, because the library of the distributions is not built
- * with it. The three are therefore told to it here, at the places where they hold, and no
- * suppression is needed. Besides, under TSan
- *   - the read side is called in the library instead of inlined: it clears its futex word by
- *     a plain store, which is fine by liburcu's rules and a race by those of C11;
+ * ThreadSanitizer sees none of these, because the library of the distributions is not
+ * built with it. The three are therefore told to it here, at the places where they
+ * hold, and no suppression is needed. Besides, under TSan
+ *   - the read side is called in the library instead of inlined: it clears its futex
+ *     word by a plain store, which is fine by liburcu's rules and a race by those of
+ *     C11;
  *   - what the barrier allocates is not recorded: liburcu's thread frees it.
  */
 #ifndef CACHE_RCU_H
@@ -66,16 +69,17 @@ static inline void cache_rcu_read_lock(void)
 static inline void cache_rcu_read_unlock(void)
 {
 #ifdef CACHE_RCU_TSAN
-	__tsan_release(CACHE_RCU_READERS);	/* B */
+	__tsan_release(CACHE_RCU_READERS); /* B */
 #endif
 	urcu_memb_read_unlock();
 }
 
 /* Calls @func(@head) in liburcu's thread after a grace period. Wait-free. */
-static inline void cache_call_rcu(struct rcu_head *head, void (*func)(struct rcu_head *head))
+static inline void cache_call_rcu(struct rcu_head *head,
+				  void (*func)(struct rcu_head *head))
 {
 #ifdef CACHE_RCU_TSAN
-	__tsan_release(head);			/* A */
+	__tsan_release(head); /* A */
 #endif
 	urcu_memb_call_rcu(head, func);
 }
@@ -84,8 +88,8 @@ static inline void cache_call_rcu(struct rcu_head *head, void (*func)(struct rcu
 static inline void cache_rcu_callback_begin(struct rcu_head *head)
 {
 #ifdef CACHE_RCU_TSAN
-	__tsan_acquire(head);			/* A */
-	__tsan_acquire(CACHE_RCU_READERS);	/* B */
+	__tsan_acquire(head);		   /* A */
+	__tsan_acquire(CACHE_RCU_READERS); /* B */
 #else
 	(void)head;
 #endif
@@ -94,18 +98,18 @@ static inline void cache_rcu_callback_begin(struct rcu_head *head)
 static inline void cache_rcu_callback_end(void)
 {
 #ifdef CACHE_RCU_TSAN
-	__tsan_release(CACHE_RCU_CALLBACKS);	/* C */
+	__tsan_release(CACHE_RCU_CALLBACKS); /* C */
 #endif
 }
 
-/* Waits for all callbacks handed in so far. Not in a read side section, not in a callback. */
+/* Waits for all callbacks handed in so far. Not in a read side section or a callback. */
 static inline void cache_rcu_barrier(void)
 {
 #ifdef CACHE_RCU_TSAN
 	AnnotateIgnoreWritesBegin(__FILE__, __LINE__);
 	urcu_memb_barrier();
 	AnnotateIgnoreWritesEnd(__FILE__, __LINE__);
-	__tsan_acquire(CACHE_RCU_CALLBACKS);	/* C */
+	__tsan_acquire(CACHE_RCU_CALLBACKS); /* C */
 #else
 	urcu_memb_barrier();
 #endif

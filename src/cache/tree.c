@@ -16,7 +16,8 @@ void tree_init(struct tree *tree)
  * Marks. A bit of a node says that its slot, or something below it, has the mark.
  */
 
-static __noinline void node_mark(struct tree_node *node, unsigned offset, enum tree_mark mark)
+static __noinline void node_mark(struct tree_node *node, unsigned offset,
+				 enum tree_mark mark)
 {
 	for (;;) {
 		uint64_t old = node_marks(node, mark);
@@ -30,7 +31,8 @@ static __noinline void node_mark(struct tree_node *node, unsigned offset, enum t
 	}
 }
 
-static __noinline void node_unmark(struct tree_node *node, unsigned offset, enum tree_mark mark)
+static __noinline void node_unmark(struct tree_node *node, unsigned offset,
+				   enum tree_mark mark)
 {
 	for (;;) {
 		uint64_t left = node_marks(node, mark) & ~(UINT64_C(1) << offset);
@@ -47,7 +49,8 @@ static __noinline void node_unmark(struct tree_node *node, unsigned offset, enum
  * Walks. The node of the walk, or one above it, or else the head, leads to any index.
  */
 
-void tree_walk_init_locked(struct tree_walk *walk, struct tree *tree, struct tree_pool *pool)
+void tree_walk_init_locked(struct tree_walk *walk, struct tree *tree,
+			   struct tree_pool *pool)
 {
 	walk->tree = tree;
 	walk->pool = pool;
@@ -55,7 +58,8 @@ void tree_walk_init_locked(struct tree_walk *walk, struct tree *tree, struct tre
 	walk->index = 0;
 }
 
-static inline void walk_set(struct tree_walk *walk, struct tree_node *node, unsigned long index)
+static inline void walk_set(struct tree_walk *walk, struct tree_node *node,
+			    unsigned long index)
 {
 	walk->node = node;
 	walk->leaf = node && !node->level ? node : NULL;
@@ -68,9 +72,9 @@ static inline bool walk_in_leaf(const struct tree_walk *walk, unsigned long inde
 	return walk->leaf && (index ^ walk->index) < TREE_SLOTS;
 }
 
-/* The lowest node at or above the walk's that spans @index, not below @level; NULL: none. */
-static inline struct tree_node *walk_climb(const struct tree_walk *walk, unsigned long index,
-					   unsigned level)
+/* The lowest node from the walk's on up, not below @level, that spans @index, or NULL. */
+static inline struct tree_node *walk_climb(const struct tree_walk *walk,
+					   unsigned long index, unsigned level)
 {
 	struct tree_node *node = walk->node;
 	uintptr_t head;
@@ -78,7 +82,8 @@ static inline struct tree_node *walk_climb(const struct tree_walk *walk, unsigne
 	if (node) {
 		unsigned long difference = index ^ walk->index;
 
-		while (node && (node->level < level || !level_spans(node->level, difference)))
+		while (node &&
+		       (node->level < level || !level_spans(node->level, difference)))
 			node = node->parent;
 		return node;
 	}
@@ -90,8 +95,9 @@ static inline struct tree_node *walk_climb(const struct tree_walk *walk, unsigne
 }
 
 /*
- * The deepest node on the way to @index, not below @level, and the slot of @index there. NULL:
- * the head is no node, or not one that spans @index and is at @level or above.
+ * The deepest node on the way to @index, not below @level, and the slot of @index
+ * there. NULL: the head is no node, or not one that spans @index and is at @level or
+ * above.
  */
 static inline struct tree_node *walk_descend(const struct tree_walk *walk,
 					     unsigned long index, unsigned level,
@@ -115,7 +121,8 @@ static inline struct tree_node *walk_descend(const struct tree_walk *walk,
  * finds all of a path or nothing.
  */
 
-static __noinline void node_mark_all(struct tree_node *node, unsigned offset, uint32_t marks)
+static __noinline void node_mark_all(struct tree_node *node, unsigned offset,
+				     uint32_t marks)
 {
 	for (enum tree_mark mark = 0; marks >> mark; mark++)
 		if (marks >> mark & 1)
@@ -152,25 +159,25 @@ struct insertion {
 	uint32_t marks;
 };
 
-/* A path of new nodes with nothing but the new entry in it; returns its top, at level @top. */
-static struct tree_node *branch_build(struct tree_walk *walk, const struct insertion *new,
+/* A path of new nodes up to level @top, with only the new entry in it; returns its top. */
+static struct tree_node *branch_build(struct tree_walk *walk, const struct insertion *ins,
 				      unsigned top)
 {
-	struct tree_node *node = tree_pool_pop(walk->pool, new->level);
+	struct tree_node *node = tree_pool_pop(walk->pool, ins->level);
 
-	node_store(node, level_offset(new->level, new->index), new->nr_slots, new->entry,
-		   new->marks);
-	walk_set(walk, node, new->index);
-	for (unsigned level = new->level + 1; level <= top; level++) {
+	node_store(node, level_offset(ins->level, ins->index), ins->nr_slots, ins->entry,
+		   ins->marks);
+	walk_set(walk, node, ins->index);
+	for (unsigned level = ins->level + 1; level <= top; level++) {
 		struct tree_node *child = node;
 
 		node = tree_pool_pop(walk->pool, level);
-		node_attach(node, level_offset(level, new->index), child);
+		node_attach(node, level_offset(level, ins->index), child);
 	}
 	return node;
 }
 
-/* A head at level @top over the present head, which has become too small. Not published. */
+/* A head at level @top over the present one, which is too small. Not published. */
 static struct tree_node *head_grow(struct tree_walk *walk, uintptr_t head, unsigned top)
 {
 	struct tree *tree = walk->tree;
@@ -179,11 +186,9 @@ static struct tree_node *head_grow(struct tree_walk *walk, uintptr_t head, unsig
 	if (slot_is_node(head)) {
 		node = slot_to_node(head);
 	} else {
-		uint32_t marks = atomic_load_explicit(&tree->head_marks, memory_order_relaxed);
-
 		node = tree_pool_pop(walk->pool, 0);
-		node_store(node, 0, 1, (void *)head, marks);
-		atomic_store_explicit(&tree->head_marks, 0, memory_order_relaxed);
+		node_store(node, 0, 1, (void *)head, head_marks(tree));
+		head_set_marks(tree, 0);
 	}
 	while (node->level < top) {
 		struct tree_node *child = node;
@@ -195,42 +200,42 @@ static struct tree_node *head_grow(struct tree_walk *walk, uintptr_t head, unsig
 }
 
 /* Where no node spans the new entry: the tree is empty, or must grow in height. */
-static int insert_above_locked(struct tree_walk *walk, const struct insertion *new,
+static int insert_above_locked(struct tree_walk *walk, const struct insertion *ins,
 			       unsigned long last)
 {
 	struct tree *tree = walk->tree;
 	uintptr_t head = slot_get_locked(&tree->head);
-	unsigned top = new->level, lowest;
+	unsigned top = ins->level, lowest;
 	struct tree_node *node;
 
 	while (!level_spans(top, last))
 		top++;
 	if (!head && !last) {
-		atomic_store_explicit(&tree->head_marks, new->marks, memory_order_relaxed);
-		slot_publish(&tree->head, (uintptr_t)new->entry);
+		head_set_marks(tree, ins->marks);
+		slot_publish(&tree->head, (uintptr_t)ins->entry);
 		return 0;
 	}
 	if (!head) {
-		if (walk->pool->nr_free < top - new->level + 1)
+		if (walk->pool->nr_free < top - ins->level + 1)
 			return -ENOMEM;
-		node = branch_build(walk, new, top);
+		node = branch_build(walk, ins, top);
 		slot_publish(&tree->head, node_to_slot(node));
 		return 0;
 	}
-	/* An entry that starts at 0 and is not spanned by the head covers all of the tree. */
-	if (!new->index)
+	/* What starts at 0 and is not spanned by the head covers all that there is. */
+	if (!ins->index)
 		return -EEXIST;
 	lowest = slot_is_node(head) ? slot_to_level(head) + 1 : 0;
-	if (walk->pool->nr_free < top - lowest + 1 + top - new->level)
+	if (walk->pool->nr_free < top - lowest + 1 + top - ins->level)
 		return -ENOMEM;
 	node = head_grow(walk, head, top);
-	if (top == new->level) {
-		node_store(node, level_offset(top, new->index), new->nr_slots, new->entry,
-			   new->marks);
-		walk_set(walk, node, new->index);
+	if (top == ins->level) {
+		node_store(node, level_offset(top, ins->index), ins->nr_slots, ins->entry,
+			   ins->marks);
+		walk_set(walk, node, ins->index);
 	} else {
-		node_attach(node, level_offset(top, new->index),
-			    branch_build(walk, new, top - 1));
+		node_attach(node, level_offset(top, ins->index),
+			    branch_build(walk, ins, top - 1));
 	}
 	slot_publish(&tree->head, node_to_slot(node));
 	return 0;
@@ -240,7 +245,7 @@ int tree_insert_slow_locked(struct tree_walk *walk, unsigned long index, unsigne
 			    void *entry, uint32_t marks)
 {
 	unsigned level = order / TREE_SHIFT, offset;
-	struct insertion new = {
+	struct insertion ins = {
 		.index = index,
 		.entry = entry,
 		.level = level,
@@ -252,32 +257,28 @@ int tree_insert_slow_locked(struct tree_walk *walk, unsigned long index, unsigne
 
 	node = walk_descend(walk, index, level, &slot);
 	if (!node)
-		return insert_above_locked(walk, &new, index | ((1ul << order) - 1));
+		return insert_above_locked(walk, &ins, index | ((1ul << order) - 1));
 	if (slot)
 		return -EEXIST;
 	offset = level_offset(node->level, index);
 	if (node->level > level) {
 		if (walk->pool->nr_free < node->level - level)
 			return -ENOMEM;
-		node_attach(node, offset, branch_build(walk, &new, node->level - 1u));
+		node_attach(node, offset, branch_build(walk, &ins, node->level - 1u));
 		return 0;
 	}
-	for (unsigned i = 1; i < new.nr_slots; i++)
+	for (unsigned i = 1; i < ins.nr_slots; i++)
 		if (slot_get_locked(&node->slots[offset + i]))
 			return -EEXIST;
-	node_store(node, offset, new.nr_slots, entry, marks);
+	node_store(node, offset, ins.nr_slots, entry, marks);
 	walk_set(walk, node, index);
 	return 0;
 }
 
 /*
- * Deletion.
- */
-
-/*
- * Nodes do not count their slots: a count would cost every insertion and every deletion a write,
- * each of which waits for the one before. Whether a node is empty is found by looking, once
- * a deletion has left nothing next to it.
+ * Deletion. Nodes do not count their slots: a count would cost every insertion and
+ * every deletion a write, each of which waits for the one before. Whether a node is
+ * empty is found by looking, once a deletion has left nothing next to it.
  */
 
 /* Whether slots [@start, TREE_SLOTS) of @node are empty. */
@@ -312,7 +313,7 @@ static void head_shrink(struct tree_walk *walk, struct tree_node *head)
 			return;
 		if (!slot_is_node(slot))
 			break;
-		/* Readers may be in the old head still: what is in its slot 0 stays there. */
+		/* Readers may still be in the old head: its slot 0 stays as it is. */
 		tree_pool_push_retired(walk->pool, head);
 		head = slot_to_node(slot);
 		head->parent = NULL;
@@ -323,13 +324,13 @@ static void head_shrink(struct tree_walk *walk, struct tree_node *head)
 		return;
 	for (enum tree_mark mark = 0; mark < TREE_NR_MARKS; mark++)
 		marks |= (uint32_t)node_is_marked(head, 0, mark) << mark;
-	atomic_store_explicit(&tree->head_marks, marks, memory_order_relaxed);
+	head_set_marks(tree, marks);
 	slot_publish(&tree->head, slot);
 	tree_pool_push_retired(walk->pool, head);
 	walk_set(walk, NULL, 0);
 }
 
-/* Takes away what is no longer needed since slots [@start, @end) of the walk's node are empty. */
+/* Takes away what is not needed once slots [@start, @end) of the walk's node are empty. */
 static void node_prune(struct tree_walk *walk, unsigned start, unsigned end)
 {
 	struct tree_node *node = walk->node;
@@ -339,14 +340,14 @@ static void node_prune(struct tree_walk *walk, unsigned start, unsigned end)
 
 		tree_pool_push_retired(walk->pool, node);
 		if (!parent) {
-			slot_set(&walk->tree->head, 0);
+			slot_clear(&walk->tree->head);
 			walk_set(walk, NULL, 0);
 			return;
 		}
 		/* The marks have gone already: the node has none. */
 		start = node->offset;
 		end = start + 1;
-		slot_set(&parent->slots[start], 0);
+		slot_clear(&parent->slots[start]);
 		node = parent;
 		walk_set(walk, node, walk->index);
 	}
@@ -361,8 +362,8 @@ static void *delete_head_locked(struct tree_walk *walk, unsigned long index)
 
 	if (index || slot_is_node(head))
 		return NULL;
-	slot_set(&tree->head, 0);
-	atomic_store_explicit(&tree->head_marks, 0, memory_order_relaxed);
+	slot_clear(&tree->head);
+	head_set_marks(tree, 0);
 	return (void *)head;
 }
 
@@ -379,20 +380,25 @@ static void leaf_prefetch_next(const struct tree_node *node)
 }
 
 /*
- * Takes @slot out of slot @offset of @node when that is all there is to do: it is an entry of one
- * slot without marks, and the next slot, where something else starts, keeps the node.
+ * Takes @slot out of slot @offset of @node when that is all there is to do: it is an
+ * entry of one slot without marks, and the next slot, where something else starts,
+ * keeps the node.
  */
-static inline bool node_delete_plain(struct tree_node *node, unsigned offset, uintptr_t slot)
+static inline bool node_delete_plain(struct tree_node *node, unsigned offset,
+				     uintptr_t slot)
 {
-	uint64_t marks = node_marks(node, TREE_MARK_DIRTY) | node_marks(node, TREE_MARK_WRITEBACK);
+	uint64_t marks = 0;
 	uintptr_t next;
 
-	if (unlikely(!slot || slot_is_sibling(slot) || offset == TREE_MASK || marks >> offset & 1))
+	for (enum tree_mark mark = 0; mark < TREE_NR_MARKS; mark++)
+		marks |= node_marks(node, mark);
+	if (unlikely(!slot || slot_is_sibling(slot) || offset == TREE_MASK ||
+		     marks >> offset & 1))
 		return false;
 	next = slot_get_locked(&node->slots[offset + 1]);
 	if (unlikely(!next || slot_is_sibling(next)))
 		return false;
-	slot_set(&node->slots[offset], 0);
+	slot_clear(&node->slots[offset]);
 	return true;
 }
 
@@ -407,7 +413,7 @@ static void node_delete(struct tree_walk *walk, unsigned offset)
 		if (node_is_marked(node, start, mark))
 			node_unmark(node, start, mark);
 	for (unsigned i = start; i < end; i++)
-		slot_set(&node->slots[i], 0);
+		slot_clear(&node->slots[i]);
 	node_prune(walk, start, end);
 }
 
@@ -445,7 +451,7 @@ void *tree_delete_locked(struct tree_walk *walk, unsigned long index)
  * Marks of entries.
  */
 
-/* The node and the first slot of the entry at @index. NULL: there is none, or it is the head. */
+/* The node and the first slot of the entry at @index. NULL: none, or it is the head. */
 static struct tree_node *tree_find_locked(struct tree *tree, unsigned long index,
 					  unsigned *offset)
 {
@@ -466,16 +472,12 @@ int tree_set_mark_locked(struct tree *tree, unsigned long index, enum tree_mark 
 	unsigned offset;
 	struct tree_node *node = tree_find_locked(tree, index, &offset);
 
-	if (node) {
+	if (node)
 		node_mark(node, offset, mark);
-		return 0;
-	}
-	if (!tree_head_is_entry(tree, index))
+	else if (tree_head_is_entry(tree, index))
+		head_set_marks(tree, head_marks(tree) | UINT32_C(1) << mark);
+	else
 		return -ENOENT;
-	atomic_store_explicit(&tree->head_marks,
-			      atomic_load_explicit(&tree->head_marks, memory_order_relaxed) |
-				      UINT32_C(1) << mark,
-			      memory_order_relaxed);
 	return 0;
 }
 
@@ -484,16 +486,11 @@ int tree_clear_mark_locked(struct tree *tree, unsigned long index, enum tree_mar
 	unsigned offset;
 	struct tree_node *node = tree_find_locked(tree, index, &offset);
 
-	if (node) {
-		if (node_is_marked(node, offset, mark))
-			node_unmark(node, offset, mark);
-		return 0;
-	}
-	if (!tree_head_is_entry(tree, index))
+	if (node && node_is_marked(node, offset, mark))
+		node_unmark(node, offset, mark);
+	else if (!node && tree_head_is_entry(tree, index))
+		head_set_marks(tree, head_marks(tree) & ~(UINT32_C(1) << mark));
+	else if (!node)
 		return -ENOENT;
-	atomic_store_explicit(&tree->head_marks,
-			      atomic_load_explicit(&tree->head_marks, memory_order_relaxed) &
-				      ~(UINT32_C(1) << mark),
-			      memory_order_relaxed);
 	return 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Whether a tree is what tree_node.h says it is. For tests: reads everything, many times. */
+/* Whether a tree is what tree_node.h says it is. For tests: it reads everything. */
 #include "cache/tree_node.h"
 
 #include <errno.h>
@@ -13,8 +13,10 @@ struct checker {
 	long nr_entries;
 };
 
-__attribute__((format(printf, 4, 5))) static int
-bad(struct checker *checker, const struct tree_node *node, unsigned offset, const char *fmt, ...)
+__attribute__((format(printf, 4, 5))) static int bad(struct checker *checker,
+						     const struct tree_node *node,
+						     unsigned offset, const char *fmt,
+						     ...)
 {
 	char text[256];
 	va_list ap;
@@ -30,8 +32,8 @@ static int check_node(struct checker *checker, const struct tree_node *node,
 		      const struct tree_node *parent, unsigned offset);
 
 /* The entry that starts in slot @offset: its siblings, all of them and only there. */
-static int check_entry(struct checker *checker, const struct tree_node *node, unsigned offset,
-		       unsigned *nr_slots)
+static int check_entry(struct checker *checker, const struct tree_node *node,
+		       unsigned offset, unsigned *nr_slots)
 {
 	uintptr_t entry = slot_get_locked(&node->slots[offset]);
 	unsigned nr = 1;
@@ -43,7 +45,8 @@ static int check_entry(struct checker *checker, const struct tree_node *node, un
 		return bad(checker, node, offset, "an entry of %u slots", nr);
 	for (unsigned i = 1; i < nr; i++)
 		if (slot_get_locked(&node->slots[offset + i]) != (entry | TAG_SIBLING))
-			return bad(checker, node, offset, "sibling %u of another entry", i);
+			return bad(checker, node, offset, "sibling %u of another entry",
+				   i);
 	*nr_slots = nr;
 	checker->nr_entries++;
 	return 0;
@@ -53,17 +56,18 @@ static int check_entry(struct checker *checker, const struct tree_node *node, un
 static int check_child_marks(struct checker *checker, const struct tree_node *node,
 			     unsigned offset)
 {
-	const struct tree_node *child = slot_to_node(slot_get_locked(&node->slots[offset]));
+	const struct tree_node *child =
+		slot_to_node(slot_get_locked(&node->slots[offset]));
 
 	for (enum tree_mark mark = 0; mark < TREE_NR_MARKS; mark++)
 		if (node_is_marked(node, offset, mark) != !!node_marks(child, mark))
-			return bad(checker, node, offset, "mark %u is not that of its child",
-				   mark);
+			return bad(checker, node, offset,
+				   "mark %u is not that of its child", mark);
 	return 0;
 }
 
-static int check_slot(struct checker *checker, const struct tree_node *node, unsigned offset,
-		      unsigned *nr_slots, uint64_t *may_mark)
+static int check_slot(struct checker *checker, const struct tree_node *node,
+		      unsigned offset, unsigned *nr_slots, uint64_t *may_mark)
 {
 	uintptr_t slot = slot_get_locked(&node->slots[offset]);
 	int err;
@@ -80,7 +84,8 @@ static int check_slot(struct checker *checker, const struct tree_node *node, uns
 	if (!slot_is_node(slot))
 		return check_entry(checker, node, offset, nr_slots);
 	if (slot_to_level(slot) + 1 != node->level)
-		return bad(checker, node, offset, "a child at level %u", slot_to_level(slot));
+		return bad(checker, node, offset, "a child at level %u",
+			   slot_to_level(slot));
 	err = check_node(checker, slot_to_node(slot), node, offset);
 	return err ? err : check_child_marks(checker, node, offset);
 }
@@ -92,9 +97,11 @@ static int check_node(struct checker *checker, const struct tree_node *node,
 	unsigned nr;
 
 	if (node->parent != parent)
-		return bad(checker, node, 0, "its parent is not %p", (const void *)parent);
+		return bad(checker, node, 0, "its parent is not %p",
+			   (const void *)parent);
 	if (parent && node->offset != offset)
-		return bad(checker, node, 0, "its offset %u is not %u", node->offset, offset);
+		return bad(checker, node, 0, "its offset %u is not %u", node->offset,
+			   offset);
 	for (offset = 0; offset < TREE_SLOTS; offset += nr) {
 		int err = check_slot(checker, node, offset, &nr, &may_mark);
 
@@ -105,7 +112,8 @@ static int check_node(struct checker *checker, const struct tree_node *node,
 		return bad(checker, node, 0, "an empty node");
 	for (enum tree_mark mark = 0; mark < TREE_NR_MARKS; mark++)
 		if (node_marks(node, mark) & ~may_mark)
-			return bad(checker, node, 0, "mark %u where nothing starts", mark);
+			return bad(checker, node, 0, "mark %u where nothing starts",
+				   mark);
 	return 0;
 }
 
@@ -125,8 +133,7 @@ long tree_check(const struct tree *tree, struct reason *why)
 {
 	struct checker checker = { .why = why };
 	uintptr_t head = slot_get_locked(&tree->head);
-	uint32_t marks = atomic_load_explicit(&((struct tree *)tree)->head_marks,
-					      memory_order_relaxed);
+	uint32_t marks = head_marks(tree);
 	const struct tree_node *node;
 
 	if (slot_is_sibling(head))

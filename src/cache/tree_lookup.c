@@ -5,9 +5,9 @@
 #include <limits.h>
 
 /*
- * Lookups. A reader may be in a node that was unlinked while it came in: that node's slots
- * stay as they were when it left the tree, which was during the reader's call. The node is
- * not reused before the reader leaves its read side section.
+ * Lookups. A reader may be in a node that was unlinked while it came in: that node's
+ * slots stay as they were when it left the tree, which was during the reader's call.
+ * The node is not reused before the reader leaves its read side section.
  */
 
 void *tree_load(const struct tree *tree, unsigned long index)
@@ -27,126 +27,143 @@ void *tree_load(const struct tree *tree, unsigned long index)
 	return slot_to_entry(slot);
 }
 
-/* Where a lookup of many has got to: a slot. */
+/* A slot, and what a lookup needs to go on from there. */
 struct tree_cursor {
 	struct tree_node *node;
 	unsigned level, offset;
-	unsigned long index;	/* the first of the slot, once past the start */
-	bool end;		/* there are no more indexes */
 };
 
-/* To the deepest slot that covers the cursor's index. false: the tree has no such node. */
-static bool cursor_descend(struct tree_cursor *cursor, const struct tree *tree)
+/* To the deepest slot that covers @index. false: no node spans it. */
+static inline bool cursor_descend(struct tree_cursor *cursor, const struct tree *tree,
+				  unsigned long index)
 {
 	uintptr_t slot = slot_get(&tree->head);
 
-	if (!slot_is_node(slot) || !level_spans(slot_to_level(slot), cursor->index))
+	if (!slot_is_node(slot) || !level_spans(slot_to_level(slot), index))
 		return false;
 	while (slot_is_node(slot)) {
 		cursor->node = slot_to_node(slot);
 		cursor->level = slot_to_level(slot);
-		cursor->offset = level_offset(cursor->level, cursor->index);
+		cursor->offset = level_offset(cursor->level, index);
 		slot = slot_get(&cursor->node->slots[cursor->offset]);
 	}
 	return true;
 }
 
-/* On to the next slot. false: not in this node. */
-static bool cursor_next(struct tree_cursor *cursor)
-{
-	unsigned shift = level_shift(cursor->level);
-
-	cursor->index = ((cursor->index >> shift) + 1) << shift;
-	cursor->end = !cursor->index;
-	return ++cursor->offset < TREE_SLOTS && !cursor->end;
-}
-
-/* The first index of the slot that is @back slots before the cursor. */
-static unsigned long cursor_index(const struct tree_cursor *cursor, unsigned back)
-{
-	unsigned shift = level_shift(cursor->level);
-
-	return ((cursor->index >> shift) - back) << shift;
-}
-
 /*
- * The first index of @entry, of which the cursor is at a sibling: entries are aligned, so it
- * starts where some low bits of the offset are clear. ULONG_MAX: it has gone from there.
+ * How many slots before the cursor's, a sibling of @entry, the entry starts: entries
+ * are aligned, so where some low bits of the offset are clear. 0: it has gone
+ * meanwhile.
  */
-static unsigned long cursor_first(const struct tree_cursor *cursor, const void *entry)
+static unsigned cursor_back(const struct tree_cursor *cursor, const void *entry)
 {
 	for (unsigned size = 2; size <= TREE_SLOTS; size <<= 1) {
 		unsigned offset = cursor->offset & ~(size - 1);
 
 		if (slot_get(&cursor->node->slots[offset]) == (uintptr_t)entry)
-			return cursor_index(cursor, cursor->offset - offset);
+			return cursor->offset - offset;
 	}
-	return ULONG_MAX;
+	return 0;
+}
+
+/* What tree_load_batch() has found so far. */
+struct tree_batch {
+	void **entries;
+	unsigned long *indexes;
+	unsigned nr, max;
+};
+
+/*
+ * Whether an entry at @index, which covers where the lookup has got to, comes after all
+ * in the batch. If not, it has just come where something in the batch was a moment ago.
+ */
+static inline bool batch_is_next(const struct tree_batch *batch, unsigned long index)
+{
+	return !batch->nr || index > batch->indexes[batch->nr - 1];
+}
+
+/* Adds the entry of which the cursor is at a sibling; @index is the first of the slot. */
+static void batch_add_sibling(struct tree_batch *batch, const struct tree_cursor *cursor,
+			      unsigned long index, void *entry)
+{
+	unsigned back, nr = batch->nr;
+
+	if (nr && batch->entries[nr - 1] == entry)
+		return;
+	back = cursor_back(cursor, entry);
+	index -= (unsigned long)back << level_shift(cursor->level);
+	/* 0: it has gone. */
+	if (!back || !batch_is_next(batch, index))
+		return;
+	batch->entries[nr] = entry;
+	batch->indexes[nr] = index;
+	batch->nr++;
+}
+
+/*
+ * Adds what lies in the cursor's node from @start on, up to the node's end, a child or
+ * @end. Returns the index to go on from; ULONG_MAX, which is never below @end, after
+ * the last.
+ */
+static unsigned long batch_add_node(struct tree_batch *batch, struct tree_cursor *cursor,
+				    unsigned long start, unsigned long end)
+{
+	unsigned shift = level_shift(cursor->level);
+	unsigned long index = start >> shift << shift;
+
+	do {
+		uintptr_t slot = slot_get(&cursor->node->slots[cursor->offset]);
+
+		if (slot_is_node(slot))
+			return index > start ? index : start;
+		if (slot_is_sibling(slot)) {
+			batch_add_sibling(batch, cursor, index, slot_to_entry(slot));
+		} else if (slot && (index >= start || batch_is_next(batch, index))) {
+			batch->entries[batch->nr] = (void *)slot;
+			batch->indexes[batch->nr++] = index;
+		}
+		cursor->offset++;
+		index += 1ul << shift;
+		if (!index)
+			return ULONG_MAX;
+	} while (cursor->offset < TREE_SLOTS && index < end && batch->nr < batch->max);
+	return index;
 }
 
 unsigned tree_load_batch(const struct tree *tree, unsigned long start, unsigned long end,
 			 void **entries, unsigned long *indexes, unsigned max)
 {
-	struct tree_cursor cursor = { .index = start };
-	uintptr_t slot = slot_get(&tree->head);
-	unsigned nr = 0;
+	struct tree_batch batch = { .entries = entries, .indexes = indexes, .max = max };
+	uintptr_t head = slot_get(&tree->head);
+	struct tree_cursor cursor;
 
-	if (slot && !slot_is_node(slot) && !start && end && max) {
-		entries[nr] = (void *)slot;
-		indexes[nr++] = 0;
-		cursor.index++;
+	if (start >= end || !max)
+		return 0;
+	if (!start && head && !slot_is_node(head)) {
+		entries[batch.nr] = (void *)head;
+		indexes[batch.nr++] = start++;
 	}
-	while (!cursor.end && cursor.index < end && nr < max && cursor_descend(&cursor, tree)) {
-		do {
-			unsigned long first;
-			void *entry;
-
-			slot = slot_get(&cursor.node->slots[cursor.offset]);
-			if (!slot)
-				continue;
-			if (slot_is_node(slot))
-				break;
-			entry = slot_to_entry(slot);
-			if (!slot_is_sibling(slot))
-				first = cursor_index(&cursor, 0);
-			else if (nr && entries[nr - 1] == entry)
-				continue;
-			else
-				first = cursor_first(&cursor, entry);
-			/* What comes before the last one, or has gone, came or went just now. */
-			if (first == ULONG_MAX && slot_is_sibling(slot))
-				continue;
-			if (nr && first <= indexes[nr - 1])
-				continue;
-			entries[nr] = entry;
-			indexes[nr++] = first;
-		} while (cursor_next(&cursor) && cursor.index < end && nr < max);
-	}
-	return nr;
+	while (start < end && batch.nr < max && cursor_descend(&cursor, tree, start))
+		start = batch_add_node(&batch, &cursor, start, end);
+	return batch.nr;
 }
 
 bool tree_get_mark(const struct tree *tree, unsigned long index, enum tree_mark mark)
 {
-	struct tree_cursor cursor = { .index = index };
+	struct tree_cursor cursor;
 	uintptr_t slot;
 
-	if (!cursor_descend(&cursor, tree))
-		return tree_head_is_entry(tree, index) &&
-		       atomic_load_explicit(&tree->head_marks, memory_order_relaxed) >> mark & 1;
+	if (!cursor_descend(&cursor, tree, index))
+		return tree_head_is_entry(tree, index) && head_marks(tree) >> mark & 1;
 	slot = slot_get(&cursor.node->slots[cursor.offset]);
-	if (slot_is_sibling(slot)) {
-		unsigned long first = cursor_first(&cursor, slot_to_entry(slot));
-
-		if (first == ULONG_MAX)
-			return false;
-		cursor.offset = level_offset(cursor.level, first);
-	}
+	if (slot_is_sibling(slot))
+		cursor.offset -= cursor_back(&cursor, slot_to_entry(slot));
 	return slot && node_is_marked(cursor.node, cursor.offset, mark);
 }
 
 /*
- * The first index after those of *@node, which spans @index, that a node above it spans too;
- * *@node becomes that node. 0: there is none.
+ * The first index after those of *@node, which spans @index, that a node above it spans
+ * too; *@node becomes that node. 0: there is none.
  */
 static unsigned long climb_past(struct tree_node **node, unsigned long index)
 {
@@ -162,8 +179,8 @@ static unsigned long climb_past(struct tree_node **node, unsigned long index)
 	return ((index >> shift) + 1) << shift;
 }
 
-unsigned long tree_find_marked(const struct tree *tree, unsigned long start, unsigned long end,
-			       enum tree_mark mark)
+unsigned long tree_find_marked(const struct tree *tree, unsigned long start,
+			       unsigned long end, enum tree_mark mark)
 {
 	uintptr_t head = slot_get_locked(&tree->head);
 	unsigned long index = start;
@@ -171,7 +188,8 @@ unsigned long tree_find_marked(const struct tree *tree, unsigned long start, uns
 
 	if (tree_head_is_entry(tree, start) && end)
 		return tree_get_mark(tree, 0, mark) ? 0 : end;
-	if (start >= end || !slot_is_node(head) || !level_spans(slot_to_level(head), start))
+	if (start >= end || !slot_is_node(head) ||
+	    !level_spans(slot_to_level(head), start))
 		return end;
 	for (node = slot_to_node(head);;) {
 		unsigned shift = level_shift(node->level);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Where the nodes of the trees come from and where they go to: slab, pools, grace periods. */
+/* Where nodes come from and where they go to: slab, pools, grace periods. */
 #include "cache/tree_node.h"
 
 #include <errno.h>
@@ -20,7 +20,7 @@ struct tree_chunk {
 	struct tree_node nodes[] __cacheline_aligned;
 };
 
-/* Carves at least @nr_nodes nodes, placed by the first touch: on the caller's NUMA node. */
+/* Carves at least @nr_nodes nodes; the first touch puts them on the caller's node. */
 static int slab_grow_locked(struct tree_slab *slab, size_t nr_nodes)
 {
 	struct tree_chunk *chunk;
@@ -102,7 +102,8 @@ void tree_slab_destroy(struct tree_slab *slab)
 }
 
 /* Puts the list of nodes from @node on back into @slab. */
-static void slab_put(struct tree_slab *slab, struct tree_node *node, struct lock_stats *stats)
+static void slab_put(struct tree_slab *slab, struct tree_node *node,
+		     struct lock_stats *stats)
 {
 	lock_acquire(&slab->lock, stats);
 	for (; node; node = node->next)
@@ -134,7 +135,8 @@ int tree_pool_refill(struct tree_pool *pool, size_t nr)
 	if (pool->nr_free + slab->nr_free < nr) {
 		size_t missing = nr - pool->nr_free - slab->nr_free;
 
-		err = slab_grow_locked(slab, missing > CHUNK_NODES ? missing : CHUNK_NODES);
+		err = slab_grow_locked(slab,
+				       missing > CHUNK_NODES ? missing : CHUNK_NODES);
 	}
 	while (!err && pool->nr_free < want && slab->nr_free) {
 		struct tree_node *node = slab->free[--slab->nr_free];
@@ -147,7 +149,7 @@ int tree_pool_refill(struct tree_pool *pool, size_t nr)
 	return err;
 }
 
-/* A batch of retired nodes whose last reader has left: empties what shrinking left in them. */
+/* A batch of retired nodes without readers: empties what shrinking left in them. */
 static void nodes_free_rcu(struct rcu_head *rcu)
 {
 	struct tree_node *first = container_of(rcu, struct tree_node, rcu);
@@ -155,7 +157,7 @@ static void nodes_free_rcu(struct rcu_head *rcu)
 
 	cache_rcu_callback_begin(rcu);
 	for (struct tree_node *node = first; node; node = node->next) {
-		slot_set(&node->slots[0], 0);
+		slot_clear(&node->slots[0]);
 		for (enum tree_mark mark = 0; mark < TREE_NR_MARKS; mark++)
 			node_set_marks(node, mark, 0);
 		node_poison(node);
@@ -182,7 +184,7 @@ size_t tree_nodes_needed(unsigned long index, unsigned long nr_pages)
 
 	if (!nr_pages)
 		return 0;
-	/* The nodes that the range touches, if all are missing, up to a head that spans them. */
+	/* What the range touches, up to a head that spans it, if all is missing. */
 	top = ilog2_u64(nr_pages) / TREE_SHIFT;
 	for (level = 0; level < top || !level_spans(level, last); level++) {
 		unsigned long nodes = (last >> level_shift(level) >> TREE_SHIFT) -
@@ -192,8 +194,10 @@ size_t tree_nodes_needed(unsigned long index, unsigned long nr_pages)
 	}
 	nr++;
 	/*
-	 * In a lower tree, those over what is there already, up to that head. In a higher tree,
-	 * those between its head and ours, through which the range is reached.
+	 * In a lower tree, those over what is there already, up to that head. In a
+	 * higher tree, those between its head and ours, through which the range is
+	 * reached.
 	 */
-	return nr + (2 * level >= TREE_MAX_DEPTH - 2 ? level : TREE_MAX_DEPTH - 2 - level);
+	return nr +
+	       (2 * level >= TREE_MAX_DEPTH - 2 ? level : TREE_MAX_DEPTH - 2 - level);
 }

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the tree alone costs, in nanoseconds per page, against liburcu's lock-free hash table
- * (rculfhash, with as many buckets as pages, so that it never resizes) and a plain array.
+ * What the tree alone costs, in nanoseconds per page, against liburcu's lock-free hash
+ * table (rculfhash, with as many buckets as pages, so that it never resizes) and a
+ * plain array.
  *
- *	bench-tree [--rounds N] [--check]
+ *	tests/bench/tree [--rounds N] [--check]
  *
- * Every figure is the median over rounds; a round measures each container once, in an order
- * that flips from round to round. As a page cache does it, one by one means for each page to
- * acquire the lock, start at the head, insert or delete, release; and 512 at a time to do that
- * once for 512 pages. Lookups are each in a read side section of their own. The array is
- * the limit: it does the same locking, and then one load or store. The hash table
- * needs no lock.
+ * Every figure is the median over rounds; a round measures each container once, in an
+ * order that flips from round to round. As a page cache does it, one by one means for
+ * each page to acquire the lock, start at the head, insert or delete, release; and 512
+ * at a time to do that once for 512 pages. Lookups are each in a read side section of
+ * their own. The array is the limit: it does the same locking, and then one load or
+ * store. The hash table needs no lock.
  *
- * Exit status: 0; 1 with --check when insertion 512 at a time is not REQUIRED times cheaper per
- * page than one by one; 2 usage; 3 no memory.
+ * Exit status: 0; 1 with --check when insertion 512 at a time is not REQUIRED times
+ * cheaper per page than one by one; 2 usage; 3 no memory.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -33,7 +34,10 @@
 #define MAX_ROUNDS 1001
 #define REQUIRED   5.0
 
-/* In the order in which a round can run them: what is inserted is found, and then deleted. */
+/*
+ * In the order in which a round can run them: what is inserted is found, and then
+ * deleted.
+ */
 enum operation {
 	INSERT_ONE,
 	LOOKUP_ASCENDING,
@@ -78,7 +82,10 @@ struct bench {
 	void *_Atomic *array;
 };
 
-/* Times one operation on all pages; returns the pages that it found, stored or took out. */
+/*
+ * Times one operation on all pages; returns the pages that it found, stored or took
+ * out.
+ */
 struct container {
 	const char *name;
 	unsigned long (*run)(struct bench *b, enum operation operation, uint64_t *ns);
@@ -86,13 +93,13 @@ struct container {
 
 static _Noreturn void die(int status, const char *what)
 {
-	fprintf(stderr, "bench-tree: %s\n", what);
+	fprintf(stderr, "tests/bench/tree: %s\n", what);
 	exit(status);
 }
 
 /*
- * The time that this thread has run: all that is measured runs in it, and what else runs on the
- * machine then shows only as far as it shares caches.
+ * The time that this thread has run: all that is measured runs in it, and what else
+ * runs on the machine then shows only as far as it shares caches.
  */
 static uint64_t cpu_now_ns(void)
 {
@@ -163,7 +170,8 @@ static unsigned long tree_lookup_batch_run(struct bench *b)
 
 	for (unsigned long at = 0; at < NR_PAGES; at += BATCH) {
 		cache_rcu_read_lock();
-		done += tree_load_batch(&b->tree, at, at + BATCH, entries, indexes, BATCH);
+		done += tree_load_batch(&b->tree, at, at + BATCH, entries, indexes,
+					BATCH);
 		cache_rcu_read_unlock();
 	}
 	return done;
@@ -219,7 +227,8 @@ static unsigned long tree_run(struct bench *b, enum operation operation, uint64_
 
 static int page_match(struct cds_lfht_node *node, const void *key)
 {
-	return container_of(node, struct page, node)->index == *(const unsigned long *)key;
+	return container_of(node, struct page, node)->index ==
+	       *(const unsigned long *)key;
 }
 
 /* Neighbours into different buckets, as Fibonacci hashing does (Knuth, volume 3, 6.4). */
@@ -248,8 +257,8 @@ static unsigned long hash_insert_run(struct bench *b, unsigned batch)
 			struct cds_lfht_node *node = &b->pages[i].node;
 
 			cds_lfht_node_init(node);
-			done += cds_lfht_add_unique(b->hash, hash_index(i), page_match, &i,
-						    node) == node;
+			done += cds_lfht_add_unique(b->hash, hash_index(i), page_match,
+						    &i, node) == node;
 		}
 		cache_rcu_read_unlock();
 	}
@@ -333,7 +342,8 @@ static unsigned long array_change_run(struct bench *b, unsigned batch, bool inse
 	for (unsigned long at = 0; at < NR_PAGES; at += batch) {
 		lock_acquire(&b->array_lock, &b->stats);
 		for (unsigned long i = at; i < at + batch; i++) {
-			void *old = atomic_load_explicit(&b->array[i], memory_order_relaxed);
+			void *old =
+				atomic_load_explicit(&b->array[i], memory_order_relaxed);
 
 			done += old == (insert ? NULL : &b->pages[i]);
 			atomic_store_explicit(&b->array[i], insert ? &b->pages[i] : NULL,
@@ -353,7 +363,8 @@ static unsigned long array_lookup_run(struct bench *b, bool random, unsigned bat
 		for (unsigned long i = at; i < at + batch; i++) {
 			unsigned long index = random ? b->permutation[i] : i;
 
-			done += atomic_load_explicit(&b->array[index], memory_order_acquire) ==
+			done += atomic_load_explicit(&b->array[index],
+						     memory_order_acquire) ==
 				&b->pages[index];
 		}
 		cache_rcu_read_unlock();
@@ -375,8 +386,8 @@ static unsigned long array_run(struct bench *b, enum operation operation, uint64
 	case INSERT_FOLIO:
 	case DELETE_BATCH:
 	case DELETE_FOLIO:
-		done = array_change_run(b, BATCH,
-					operation == INSERT_BATCH || operation == INSERT_FOLIO);
+		done = array_change_run(
+			b, BATCH, operation == INSERT_BATCH || operation == INSERT_FOLIO);
 		break;
 	case LOOKUP_ASCENDING:
 	case LOOKUP_RANDOM:
@@ -477,7 +488,7 @@ static double print_table(unsigned rounds)
 {
 	double one = 0, batch = 0;
 
-	printf("ns per page, %u pages, median of %u rounds +- half the quartile distance\n",
+	printf("ns per page, %u pages, median of %u rounds +- half quartile distance\n",
 	       NR_PAGES, rounds);
 	printf("%-26s", "");
 	for (unsigned c = 0; c < NR_CONTAINERS; c++)
@@ -519,10 +530,10 @@ int main(int argc, char **argv)
 		if (c == 'c')
 			check = true;
 		else if (c != 'r' || parse_uint(optarg, 7, MAX_ROUNDS, &rounds))
-			die(2, "usage: bench-tree [--rounds 7...1001] [--check]");
+			die(2, "usage: tree [--rounds 7...1001] [--check]");
 	}
 	if (optind < argc)
-		die(2, "usage: bench-tree [--rounds 7...1001] [--check]");
+		die(2, "usage: tree [--rounds 7...1001] [--check]");
 	cache_rcu_register_thread();
 	bench_init(&bench);
 	run_round(&bench, 0);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The tree against a plain array: seeded random operations, each also made in the array, and
- * what the tree's own checker says in between. Built with nodes of 64 slots and of 4.
+ * The tree against a plain array: seeded random operations, each also made in the
+ * array, and what the tree's own checker says in between. Built with nodes of 64 slots
+ * and of 4.
  *
  *	tree [SEED]
  */
@@ -15,7 +16,10 @@
 #include "cache/tree_node.h"
 #include "tap.h"
 
-/* The array: a few windows of the space of indexes, each as wide as the largest order used. */
+/*
+ * The array: a few windows of the space of indexes, each as wide as the largest order
+ * used.
+ */
 #define WINDOW_ORDER 11
 #define WINDOW	     (1u << WINDOW_ORDER)
 #define NR_WINDOWS   7
@@ -27,8 +31,8 @@ struct item {
 
 struct model {
 	unsigned long base;
-	struct item items[WINDOW];    /* what starts here, when it is stored */
-	struct item *stored[WINDOW];  /* what covers this index */
+	struct item items[WINDOW];   /* what starts here, when it is stored */
+	struct item *stored[WINDOW]; /* what covers this index */
 };
 
 struct fixture {
@@ -76,14 +80,14 @@ static uint32_t random_marks(struct fixture *f)
 }
 
 /* A condition that a test needs; says once per test what was the matter. */
-#define must(f, cond, ...)                                                         \
-	do {                                                                       \
-		if (!(cond) && !(f)->failed) {                                     \
-			(f)->failed = true;                                        \
-			printf("# %s:%d: %s: ", __FILE__, __LINE__, #cond);       \
-			printf(__VA_ARGS__);                                       \
-			putchar('\n');                                             \
-		}                                                                  \
+#define must(f, cond, ...)                                                  \
+	do {                                                                \
+		if (!(cond) && !(f)->failed) {                              \
+			(f)->failed = true;                                 \
+			printf("# %s:%d: %s: ", __FILE__, __LINE__, #cond); \
+			printf(__VA_ARGS__);                                \
+			putchar('\n');                                      \
+		}                                                           \
 	} while (0)
 
 /*
@@ -119,7 +123,9 @@ static void check_index(struct fixture *f, const struct model *m, unsigned at)
 
 	must(f, tree_load(&f->tree, index) == item, "at %#lx", index);
 	for (enum tree_mark mark = 0; mark < TREE_NR_MARKS; mark++)
-		must(f, tree_get_mark(&f->tree, index, mark) == (item && item->marks >> mark & 1),
+		must(f,
+		     tree_get_mark(&f->tree, index, mark) ==
+			     (item && item->marks >> mark & 1),
 		     "mark %u at %#lx", mark, index);
 }
 
@@ -157,8 +163,8 @@ static void model_insert(struct fixture *f, struct model *m, unsigned at, unsign
 	f->nr_stored++;
 }
 
-static void op_insert(struct fixture *f, struct model *m, struct tree_walk *walk, unsigned at,
-		      unsigned order)
+static void op_insert(struct fixture *f, struct model *m, struct tree_walk *walk,
+		      unsigned at, unsigned order)
 {
 	uint32_t marks = random_marks(f);
 	size_t nr_free = f->pool.nr_free;
@@ -167,14 +173,16 @@ static void op_insert(struct fixture *f, struct model *m, struct tree_walk *walk
 	at &= ~((1u << order) - 1);
 	want = expect_insert(m, at, order);
 	got = tree_insert_locked(walk, m->base + at, order, &m->items[at], marks);
-	must(f, got == want, "order %u at %#lx: %d, not %d", order, m->base + at, got, want);
+	must(f, got == want, "order %u at %#lx: %d, not %d", order, m->base + at, got,
+	     want);
 	if (got)
 		must(f, f->pool.nr_free == nr_free, "nodes taken in vain");
 	else
 		model_insert(f, m, at, order, marks);
 }
 
-static void op_delete(struct fixture *f, struct model *m, struct tree_walk *walk, unsigned at)
+static void op_delete(struct fixture *f, struct model *m, struct tree_walk *walk,
+		      unsigned at)
 {
 	struct item *want = m->stored[at];
 	void *got = tree_delete_locked(walk, m->base + at);
@@ -193,8 +201,8 @@ static void op_mark(struct fixture *f, struct model *m, unsigned at)
 	enum tree_mark mark = random_below(f, TREE_NR_MARKS);
 	struct item *item = m->stored[at];
 	bool set = random_below(f, 2);
-	int got = (set ? tree_set_mark_locked : tree_clear_mark_locked)(&f->tree, m->base + at,
-									 mark);
+	int got = (set ? tree_set_mark_locked :
+			 tree_clear_mark_locked)(&f->tree, m->base + at, mark);
 
 	must(f, got == (item ? 0 : -ENOENT), "%d at %#lx", got, m->base + at);
 	if (item)
@@ -202,26 +210,32 @@ static void op_mark(struct fixture *f, struct model *m, unsigned at)
 }
 
 /* Entries of a part of one window, and what comes when there is no room for all. */
-static void op_load_batch(struct fixture *f, struct model *m, unsigned start, unsigned end)
+static void op_load_batch(struct fixture *f, struct model *m, unsigned start,
+			  unsigned end)
 {
 	static void *entries[WINDOW];
 	static unsigned long indexes[WINDOW];
-	unsigned max = random_below(f, 2) ? WINDOW : random_below(f, 20), nr = 0, want = 0;
+	unsigned max = random_below(f, 2) ? WINDOW : random_below(f, 20), nr = 0,
+		 want = 0;
 
 	memset(entries, 0, sizeof(entries));
-	nr = tree_load_batch(&f->tree, m->base + start, m->base + end, entries, indexes, max);
+	nr = tree_load_batch(&f->tree, m->base + start, m->base + end, entries, indexes,
+			     max);
 	for (unsigned at = start; at < end && want < max; at++) {
 		if (!m->stored[at] || (at > start && m->stored[at] == m->stored[at - 1]))
 			continue;
-		must(f, want < nr && entries[want] == m->stored[at], "entry %u, at %#lx", want,
-		     m->base + at);
+		must(f, want < nr && entries[want] == m->stored[at], "entry %u, at %#lx",
+		     want, m->base + at);
 		must(f, indexes[want] == m->base + model_start(m, at), "index %u", want);
 		want++;
 	}
 	must(f, nr == want, "%u entries, not %u", nr, want);
 }
 
-/* From a place in one window to one in the same or another: only the order of windows counts. */
+/*
+ * From a place in one window to one in the same or another: only the order of windows
+ * counts.
+ */
 static void op_find_marked(struct fixture *f, unsigned long start, unsigned long end)
 {
 	enum tree_mark mark = random_below(f, TREE_NR_MARKS);
@@ -239,8 +253,8 @@ static void op_find_marked(struct fixture *f, unsigned long start, unsigned long
 		}
 	}
 	got = tree_find_marked(&f->tree, start, end, mark);
-	must(f, got == want, "mark %u from %#lx to %#lx: %#lx, not %#lx", mark, start, end, got,
-	     want);
+	must(f, got == want, "mark %u from %#lx to %#lx: %#lx, not %#lx", mark, start,
+	     end, got, want);
 }
 
 /*
@@ -345,7 +359,8 @@ static void run_single(struct fixture *f, unsigned nr_ops, unsigned nr_windows)
 {
 	for (unsigned op = 0; op < nr_ops && !f->failed; op++) {
 		struct model *m = &f->windows[random_below(f, nr_windows)];
-		unsigned at = random_below(f, WINDOW), end = at + random_below(f, WINDOW - at);
+		unsigned at = random_below(f, WINDOW),
+			 end = at + random_below(f, WINDOW - at);
 		const struct model *other = &f->windows[random_below(f, nr_windows)];
 		struct tree_walk walk;
 
@@ -377,7 +392,10 @@ static void run_single(struct fixture *f, unsigned nr_ops, unsigned nr_windows)
 	}
 }
 
-/* Runs of operations through one walk: mostly ascending, insertions and deletions mixed. */
+/*
+ * Runs of operations through one walk: mostly ascending, insertions and deletions
+ * mixed.
+ */
 static void run_walks(struct fixture *f, unsigned nr_runs, unsigned nr_windows)
 {
 	for (unsigned run = 0; run < nr_runs && !f->failed; run++) {
@@ -427,8 +445,8 @@ static void test_random(uint64_t seed, unsigned nr_windows)
 }
 
 /*
- * Every insertion with 0, 1, 2 ... nodes in the pool, in trees of all shapes, until one is
- * enough: as many as promised at the most, and nothing changes before.
+ * Every insertion with 0, 1, 2 ... nodes in the pool, in trees of all shapes, until one
+ * is enough: as many as promised at the most, and nothing changes before.
  */
 static void test_exhaustion(uint64_t seed)
 {
@@ -438,7 +456,8 @@ static void test_exhaustion(uint64_t seed)
 	setup(&f, seed, 1000);
 	for (unsigned step = 0; step < 400 && !f.failed; step++) {
 		struct model *m = &f.windows[random_below(&f, NR_WINDOWS)];
-		unsigned order = random_order(&f), at = random_below(&f, WINDOW) >> order << order;
+		unsigned order = random_order(&f),
+			 at = random_below(&f, WINDOW) >> order << order;
 		size_t nr = 0, needed = tree_nodes_needed(m->base + at, 1ul << order);
 		struct tree_walk walk;
 		int err;
@@ -457,17 +476,19 @@ static void test_exhaustion(uint64_t seed)
 			struct tree_node *free = f.pool.free;
 
 			tree_walk_init_locked(&walk, &f.tree, &f.pool);
-			err = tree_insert_locked(&walk, m->base + at, order, &m->items[at], 3);
+			err = tree_insert_locked(&walk, m->base + at, order,
+						 &m->items[at], 3);
 			if (err != -ENOMEM)
 				break;
-			must(&f, f.pool.nr_free == nr && f.pool.free == free, "nodes are gone");
+			must(&f, f.pool.nr_free == nr && f.pool.free == free,
+			     "nodes are gone");
 			check_index(&f, m, at);
 			check_structure(&f);
 			unstash(&f, 1);
 		}
 		must(&f, !err, "%d", err);
-		must(&f, nr <= needed && nr <= TREE_MAX_NODES, "took %zu nodes, not %zu", nr,
-		     needed);
+		must(&f, nr <= needed && nr <= TREE_MAX_NODES, "took %zu nodes, not %zu",
+		     nr, needed);
 		must(&f, !f.pool.nr_free, "%zu nodes to spare", f.pool.nr_free);
 		model_insert(&f, m, at, order, 3);
 		most = nr > most ? nr : most;
@@ -481,7 +502,10 @@ static void test_exhaustion(uint64_t seed)
 	ok(most > TREE_MAX_DEPTH / 2, "up to %zu nodes were needed at once", most);
 }
 
-/* The pages of a range that are missing, through one walk, with as many nodes as were promised. */
+/*
+ * The pages of a range that are missing, through one walk, with as many nodes as were
+ * promised.
+ */
 static void test_nodes_needed(uint64_t seed)
 {
 	static struct fixture f;
@@ -500,7 +524,8 @@ static void test_nodes_needed(uint64_t seed)
 		tree_walk_init_locked(&walk, &f.tree, &f.pool);
 		for (unsigned at = start; at < start + nr_pages; at += 1u << order) {
 			order = step % 4 < 2 ? random_below(&f, 10) : WINDOW_ORDER;
-			while (at % (1u << order) || at + (1u << order) > start + nr_pages)
+			while (at % (1u << order) ||
+			       at + (1u << order) > start + nr_pages)
 				order--;
 			op_insert(&f, m, &walk, at, order);
 		}
@@ -519,7 +544,47 @@ static void test_nodes_needed(uint64_t seed)
 	ok(!f.failed, "tree_nodes_needed() nodes are enough");
 }
 
-/* The height follows the highest index up and down, and marks of a lone entry survive it. */
+/*
+ * Two insertions that take every node of the promise: into a higher tree, and far over
+ * a lone entry.
+ */
+static void test_nodes_exact(void)
+{
+	static const struct {
+		unsigned long first, second;
+	} cases[] = { { ULONG_MAX, 1 }, { 0, ULONG_MAX }, { 0, ULONG_MAX / TREE_SLOTS } };
+	static struct fixture f;
+	int item;
+
+	setup(&f, 1, 100);
+	for (unsigned i = 0; i < ARRAY_SIZE(cases); i++) {
+		size_t needed = tree_nodes_needed(cases[i].second, 1);
+		struct tree_walk walk;
+
+		fill(&f, TREE_MAX_NODES);
+		tree_walk_init_locked(&walk, &f.tree, &f.pool);
+		must(&f, !tree_insert_locked(&walk, cases[i].first, 0, &item, 0),
+		     "case %u", i);
+		unstash(&f, SIZE_MAX);
+		fill(&f, TREE_MAX_NODES);
+		stash_all_but(&f, needed);
+		must(&f, !tree_insert_locked(&walk, cases[i].second, 0, &item, 0),
+		     "case %u", i);
+		must(&f, !f.pool.nr_free, "case %u: %zu of %zu nodes to spare", i,
+		     f.pool.nr_free, needed);
+		tree_delete_locked(&walk, cases[i].first);
+		tree_delete_locked(&walk, cases[i].second);
+		tree_pool_retire(&f.pool);
+		unstash(&f, SIZE_MAX);
+	}
+	teardown(&f);
+	ok(!f.failed, "tree_nodes_needed() nodes are not too many");
+}
+
+/*
+ * The height follows the highest index up and down, and marks of a lone entry survive
+ * it.
+ */
 static void test_height(void)
 {
 	static struct fixture f;
@@ -535,17 +600,24 @@ static void test_height(void)
 		fill(&f, TREE_MAX_NODES);
 		nr_free = f.pool.nr_free;
 		tree_walk_init_locked(&walk, &f.tree, &f.pool);
-		must(&f, !tree_insert_locked(&walk, 0, 0, entry, 1u << TREE_MARK_WRITEBACK), "0");
+		must(&f,
+		     !tree_insert_locked(&walk, 0, 0, entry, 1u << TREE_MARK_WRITEBACK),
+		     "0");
 		must(&f, f.pool.nr_free == nr_free, "a lone entry at 0 takes nodes");
 		must(&f, !tree_insert_locked(&walk, index, 0, far, 0), "%#lx", index);
 		nr_free -= f.pool.nr_free;
-		must(&f, nr_free == 2 * (shift / TREE_SHIFT) + 1, "%#lx takes %zu nodes", index,
-		     nr_free);
-		must(&f, tree_load(&f.tree, 0) == entry && tree_load(&f.tree, index) == far, "!");
-		must(&f, tree_get_mark(&f.tree, 0, TREE_MARK_WRITEBACK), "lost when it grew");
-		must(&f, !tree_get_mark(&f.tree, index, TREE_MARK_WRITEBACK), "mark out of air");
+		must(&f, nr_free == 2 * (shift / TREE_SHIFT) + 1, "%#lx takes %zu nodes",
+		     index, nr_free);
+		must(&f,
+		     tree_load(&f.tree, 0) == entry && tree_load(&f.tree, index) == far,
+		     "!");
+		must(&f, tree_get_mark(&f.tree, 0, TREE_MARK_WRITEBACK),
+		     "lost when it grew");
+		must(&f, !tree_get_mark(&f.tree, index, TREE_MARK_WRITEBACK),
+		     "mark out of air");
 		must(&f, tree_delete_locked(&walk, index) == far, "%#lx", index);
-		must(&f, tree_get_mark(&f.tree, 0, TREE_MARK_WRITEBACK), "lost when it shrank");
+		must(&f, tree_get_mark(&f.tree, 0, TREE_MARK_WRITEBACK),
+		     "lost when it shrank");
 		must(&f, !tree_get_mark(&f.tree, 0, TREE_MARK_DIRTY), "mark out of air");
 		must(&f, tree_check(&f.tree, NULL) == 1, "2 ** %u", shift);
 		for (struct tree_node *node = f.pool.retired; node; node = node->next)
@@ -553,7 +625,8 @@ static void test_height(void)
 		must(&f, nr_free == 0, "%zu nodes are left", nr_free);
 		tree_pool_retire(&f.pool);
 		must(&f, tree_delete_locked(&walk, 0) == entry, "0");
-		must(&f, tree_check(&f.tree, NULL) == 0 && !tree_get_mark(&f.tree, 0, 1), "left");
+		must(&f, tree_check(&f.tree, NULL) == 0 && !tree_get_mark(&f.tree, 0, 1),
+		     "left");
 	}
 	teardown(&f);
 	ok(!f.failed, "the tree grows and shrinks with its highest index");
@@ -568,32 +641,42 @@ static void test_orders(void)
 	setup(&f, 1, 100);
 	for (unsigned order = 0; order < 64; order++) {
 		for (unsigned last = 0; last < 2; last++) {
-			unsigned long size = 1ul << order, index = last ? -size : 0, found;
+			unsigned long size = 1ul << order, index = last ? -size : 0,
+				      found;
 			struct tree_walk walk;
 			void *entry;
 
 			fill(&f, TREE_MAX_NODES);
 			tree_walk_init_locked(&walk, &f.tree, &f.pool);
-			must(&f, !tree_insert_locked(&walk, index, order, &item, 1), "%u", order);
+			must(&f, !tree_insert_locked(&walk, index, order, &item, 1), "%u",
+			     order);
 			must(&f, tree_check(&f.tree, NULL) == 1, "order %u", order);
 			must(&f, tree_load(&f.tree, index) == &item, "order %u", order);
-			must(&f, tree_load(&f.tree, index + size / 2) == &item, "order %u", order);
-			must(&f, tree_load(&f.tree, index + size - 1) == &item, "order %u", order);
+			must(&f, tree_load(&f.tree, index + size / 2) == &item,
+			     "order %u", order);
+			must(&f, tree_load(&f.tree, index + size - 1) == &item,
+			     "order %u", order);
 			must(&f, !tree_load(&f.tree, index + size), "order %u", order);
 			must(&f, !tree_load(&f.tree, index - 1), "order %u", order);
 			for (unsigned o = 0; o < 64; o++) {
 				unsigned long at = index + size - 1;
 
-				must(&f, tree_insert_locked(&walk, at >> o << o, o, &f, 0) == -EEXIST,
+				must(&f,
+				     tree_insert_locked(&walk, at >> o << o, o, &f, 0) ==
+					     -EEXIST,
 				     "order %u over %u", o, order);
 			}
-			must(&f, tree_load_batch(&f.tree, index + size / 2, ULONG_MAX, &entry,
-						 &found, 1) == (index + size / 2 < ULONG_MAX) &&
-					 (index + size / 2 == ULONG_MAX || found == index),
+			must(&f,
+			     tree_load_batch(&f.tree, index + size / 2, ULONG_MAX, &entry,
+					     &found,
+					     1) == (index + size / 2 < ULONG_MAX) &&
+				     (index + size / 2 == ULONG_MAX || found == index),
 			     "order %u", order);
-			must(&f, tree_get_mark(&f.tree, index + size - 1, TREE_MARK_DIRTY), "%u",
-			     order);
-			must(&f, tree_delete_locked(&walk, index + size - 1) == &item, "%u", order);
+			must(&f,
+			     tree_get_mark(&f.tree, index + size - 1, TREE_MARK_DIRTY),
+			     "%u", order);
+			must(&f, tree_delete_locked(&walk, index + size - 1) == &item,
+			     "%u", order);
 			must(&f, tree_check(&f.tree, NULL) == 0, "order %u", order);
 			tree_pool_retire(&f.pool);
 		}
@@ -636,7 +719,8 @@ static void test_slab(void)
 	ok(tree_pool_fill(&pool, slab.nr_nodes + 1) == -ENOMEM, "the second is not");
 	ok(tree_pool_fill(&pool, slab.nr_nodes) == 0, "all of the first can be had");
 	ok(slab.nr_free == 0 && pool.nr_free == slab.nr_nodes, "and is in the pool");
-	ok(tree_pool_fill(&pool, SIZE_MAX) == -ENOMEM, "more than there can be is not given");
+	ok(tree_pool_fill(&pool, SIZE_MAX) == -ENOMEM,
+	   "more than there can be is not given");
 	tree_pool_destroy(&pool);
 	ok(slab.nr_free == slab.nr_nodes, "a pool gives all back");
 	ok(tree_nodes_needed(0, 0) == 0, "no pages need no nodes");
@@ -659,6 +743,7 @@ int main(int argc, char **argv)
 	test_random(seed + 2, NR_WINDOWS);
 	test_exhaustion(seed + 3);
 	test_nodes_needed(seed + 4);
+	test_nodes_exact();
 	cache_rcu_unregister_thread();
 	return done();
 }

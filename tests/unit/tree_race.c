@@ -1,35 +1,41 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Readers under RCU against a writer under tree_lock. Whatever a lookup finds says itself where
- * it was stored, and must have been stored there; what stays in the tree all the time must be
- * found every time. Entries are freed after a grace period, and nodes are reused after one,
- * so that the sanitizers see who comes too late.
+ * Readers under RCU against a writer under tree_lock. Whatever a lookup finds says
+ * itself where it was stored, and must have been stored there; what stays in the tree
+ * all the time must be found every time. Entries are freed after a grace period, and
+ * nodes are reused after one, so that the sanitizers see who comes too late.
  *
  *	tree_race [SEED]
  */
 #include <inttypes.h>
 #include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
 #include "cache/tree_node.h"
 #include "tap.h"
 
-#define NR_READERS   3
-#define NR_TREES     2
-#define SPAN	     4096ul /* indexes that come and go */
-#define MAX_ORDER    9
-#define NR_ROUNDS    4000
-#define LIMIT_NS     1200000000u
-#define FAR	     (1ul << 30)
+#define NR_READERS 3
+#define NR_TREES   2
+#define SPAN	   4096ul /* indexes that come and go */
+#define MAX_ORDER  9
+#define NR_ROUNDS  4000
+#define LIMIT_NS   1200000000u
+#define FAR	   (1ul << 30)
 
 struct entry {
 	struct rcu_head rcu;
+	struct entry *next; /* of those that the writer has taken out */
 	unsigned long index;
 	unsigned order;
 };
 
-/* What is always there: a lone entry at 0, over which the tree grows and shrinks; or some. */
+/*
+ * What is always there: a lone entry at 0, over which the tree grows and shrinks; or
+ * some.
+ */
 static const struct {
 	unsigned long index;
 	unsigned order;
@@ -48,8 +54,23 @@ struct reader {
 	struct race *race;
 	uint64_t random;
 	unsigned long lookups, wrong;
+	char what[200]; /* was wrong first */
 	pthread_t thread;
 };
+
+__attribute__((format(printf, 3, 4))) static void expect(struct reader *r, bool right,
+							 const char *fmt, ...)
+{
+	va_list ap;
+
+	if (right)
+		return;
+	if (!r->wrong++) {
+		va_start(ap, fmt);
+		vsnprintf(r->what, sizeof(r->what), fmt, ap);
+		va_end(ap);
+	}
+}
 
 static uint64_t random_next(uint64_t *state)
 {
@@ -71,27 +92,31 @@ static void read_one(struct reader *r)
 	const struct tree *tree = &r->race->trees[random_next(&r->random) % NR_TREES];
 	const struct entry *entry = tree_load(tree, index);
 
-	r->wrong += entry && !covers(entry, index);
+	expect(r, !entry || covers(entry, index), "at %#lx what is at %#lx", index,
+	       entry ? entry->index : 0);
 	tree_get_mark(tree, index, TREE_MARK_DIRTY);
 	if (random_next(&r->random) % 16 == 0) {
 		entry = tree_load(tree, FAR + index);
-		r->wrong += entry && !covers(entry, FAR + index);
+		expect(r, !entry || covers(entry, FAR + index),
+		       "far away what is at %#lx", entry ? entry->index : 0);
 	}
 }
 
 static void read_always(struct reader *r)
 {
 	unsigned i = random_next(&r->random) % ARRAY_SIZE(always);
-	unsigned long index = always[i].index + random_next(&r->random) % (1ul << always[i].order);
+	unsigned long index =
+		always[i].index + random_next(&r->random) % (1ul << always[i].order);
 	const struct entry *entry = tree_load(&r->race->trees[always[i].tree], index);
 
-	r->wrong += !entry || entry->index != always[i].index;
+	expect(r, entry && entry->index == always[i].index, "not at %#lx what always is",
+	       index);
 }
 
 static void read_batch(struct reader *r)
 {
 	unsigned long start = random_next(&r->random) % SPAN, end = SPAN + 1;
-	unsigned nr, t = random_next(&r->random) % NR_TREES, max = 64, missing = 0;
+	unsigned nr, t = random_next(&r->random) % NR_TREES, max = 64;
 	unsigned long indexes[64], past;
 	void *entries[64];
 
@@ -101,20 +126,29 @@ static void read_batch(struct reader *r)
 	for (unsigned i = 0; i < nr; i++) {
 		const struct entry *entry = entries[i];
 
-		r->wrong += entry->index != indexes[i] || indexes[i] >= end ||
-			    entry->index + (1ul << entry->order) <= start ||
-			    (i && indexes[i] <= indexes[i - 1]);
+		expect(r, entry->index == indexes[i], "%#lx for %#lx", indexes[i],
+		       entry->index);
+		expect(r, indexes[i] < end, "%#lx, which is not before %#lx", indexes[i],
+		       end);
+		expect(r, entry->index + (1ul << entry->order) > start,
+		       "%#lx, order %u, which is before %#lx", entry->index, entry->order,
+		       start);
+		expect(r, !i || indexes[i] > indexes[i - 1], "%#lx after %#lx",
+		       indexes[i], i ? indexes[i - 1] : 0);
 	}
 	/* All that is always there, from the start to where the batch was full. */
 	past = nr == max ? indexes[nr - 1] : end;
 	for (unsigned i = 0; i < ARRAY_SIZE(always); i++) {
-		if (always[i].tree != t || always[i].index < start || always[i].index >= past)
+		bool found = false;
+
+		if (always[i].tree != t || always[i].index < start ||
+		    always[i].index >= past)
 			continue;
-		missing++;
 		for (unsigned j = 0; j < nr; j++)
-			missing -= indexes[j] == always[i].index;
+			found |= indexes[j] == always[i].index;
+		expect(r, found, "no %#lx from %#lx on, %u found", always[i].index, start,
+		       nr);
 	}
-	r->wrong += missing;
 }
 
 static void *reader_main(void *arg)
@@ -163,8 +197,8 @@ struct writer {
 	bool wrong;
 };
 
-static void insert(struct writer *w, struct tree_walk *walk, unsigned long index, unsigned order,
-		   bool must)
+static void insert(struct writer *w, struct tree_walk *walk, unsigned long index,
+		   unsigned order, bool must)
 {
 	struct entry *entry = entry_alloc(index, order);
 	uint32_t marks = random_next(&w->random) % 4;
@@ -186,9 +220,11 @@ static bool is_always(unsigned t, const struct entry *entry)
 /* Inserts or deletes a run under one hold of the lock; deletes all now and then. */
 static void write_round(struct writer *w)
 {
-	unsigned t = random_next(&w->random) % NR_TREES, kind = random_next(&w->random) % 8;
+	unsigned t = random_next(&w->random) % NR_TREES,
+		 kind = random_next(&w->random) % 8;
 	unsigned order = kind % 2 ? random_next(&w->random) % (MAX_ORDER + 1) : 0;
-	unsigned long index = random_next(&w->random) % SPAN, nr = random_next(&w->random) % 128;
+	unsigned long index = random_next(&w->random) % SPAN,
+		      nr = random_next(&w->random) % 128;
 	struct tree *tree = &w->race->trees[t];
 	struct entry *gone = NULL, *entry;
 	struct tree_walk walk;
@@ -212,14 +248,13 @@ static void write_round(struct writer *w)
 			if (!entry || is_always(t, entry))
 				continue;
 			w->wrong |= tree_delete_locked(&walk, index) != entry;
-			/* The lock keeps the list: no reader looks at the field. */
-			entry->rcu.func = (void (*)(struct rcu_head *))(void *)gone;
+			entry->next = gone;
 			gone = entry;
 		}
-		while (kind == 7 && tree_load_batch(tree, FAR, FAR + SPAN + 1, (void **)&entry,
-						    &index, 1)) {
+		while (kind == 7 && tree_load_batch(tree, FAR, FAR + SPAN + 1,
+						    (void **)&entry, &index, 1)) {
 			w->wrong |= tree_delete_locked(&walk, index) != entry;
-			entry->rcu.func = (void (*)(struct rcu_head *))(void *)gone;
+			entry->next = gone;
 			gone = entry;
 		}
 	}
@@ -228,7 +263,7 @@ static void write_round(struct writer *w)
 	tree_pool_retire(&w->pool);
 	while (gone) {
 		entry = gone;
-		gone = (void *)entry->rcu.func;
+		gone = entry->next;
 		cache_call_rcu(&entry->rcu, entry_free_rcu);
 	}
 }
@@ -295,10 +330,13 @@ int main(int argc, char **argv)
 		pthread_join(readers[i].thread, NULL);
 		lookups += readers[i].lookups;
 		wrong += readers[i].wrong;
+		if (readers[i].wrong)
+			printf("# reader %u: %s\n", i, readers[i].what);
 	}
 	writer_destroy(&writer);
 	printf("# %lu rounds of the writer, %lu lookups\n", rounds, lookups);
-	ok(!wrong, "%lu lookups found what was never there or missed what always was", wrong);
+	ok(!wrong, "%lu lookups found what was never there or missed what always was",
+	   wrong);
 	ok(!writer.wrong, "the writer found what it had stored");
 	cache_rcu_barrier();
 	ok(race.slab.nr_free == race.slab.nr_nodes, "every node has come back");
