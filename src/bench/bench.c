@@ -405,7 +405,7 @@ static int run_threads(struct bench *bench, unsigned nr_threads, unsigned round,
 	struct placement placements[BENCH_MAX_THREADS];
 	struct reason void_why;
 	struct crew *crew;
-	int err, bind_err;
+	int err, bind_err = 0;
 
 	err = crew_alloc(&crew, conf, nr_threads, placements);
 	if (err)

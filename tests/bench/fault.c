@@ -61,7 +61,7 @@ struct toucher {
 	struct cache_thread *thread;
 };
 
-static void die(const char *what)
+static _Noreturn void die(const char *what)
 {
 	fprintf(stderr, "bench-fault: %s\n", what);
 	exit(3);
