@@ -112,7 +112,8 @@ static void test_coverage(void)
 
 		for (int n = 0; n < 25; n++)
 			values[n] = log_normal();
-		bootstrap_median(&interval, values, 25, (uint64_t)i);
+		if (bootstrap_median(&interval, values, 25, (uint64_t)i))
+			bail("no memory");
 		held += interval.low <= 1 && 1 <= interval.high;
 	}
 	ok(held >= 920 && held <= 985,
