@@ -48,7 +48,7 @@ static struct team *start(unsigned nr, int *bind_err)
 {
 	struct placement *placements = calloc(nr, sizeof(*placements));
 	struct reason why;
-	struct team *team;
+	struct team *team = NULL;
 
 	if (!placements || topo_plan(topo, PIN_SPREAD, nr, placements))
 		bail("no plan");
