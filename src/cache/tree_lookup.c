@@ -33,12 +33,10 @@ struct tree_cursor {
 	unsigned level, offset;
 };
 
-/* To the deepest slot that covers @index. false: no node spans it. */
-static inline bool cursor_descend(struct tree_cursor *cursor, const struct tree *tree,
+/* From @slot, the head, to the deepest slot that covers @index. false: no node spans it. */
+static inline bool cursor_descend(struct tree_cursor *cursor, uintptr_t slot,
 				  unsigned long index)
 {
-	uintptr_t slot = slot_get(&tree->head);
-
 	if (!slot_is_node(slot) || !level_spans(slot_to_level(slot), index))
 		return false;
 	while (slot_is_node(slot)) {
@@ -134,27 +132,33 @@ unsigned tree_load_batch(const struct tree *tree, unsigned long start, unsigned 
 			 void **entries, unsigned long *indexes, unsigned max)
 {
 	struct tree_batch batch = { .entries = entries, .indexes = indexes, .max = max };
-	uintptr_t head = slot_get(&tree->head);
-	struct tree_cursor cursor;
 
-	if (start >= end || !max)
-		return 0;
-	if (!start && head && !slot_is_node(head)) {
-		entries[batch.nr] = (void *)head;
-		indexes[batch.nr++] = start++;
-	}
-	while (start < end && batch.nr < max && cursor_descend(&cursor, tree, start))
+	while (start < end && batch.nr < max) {
+		/* One look: between two, an entry at 0 may become the head, or cease to be. */
+		uintptr_t head = slot_get(&tree->head);
+		struct tree_cursor cursor;
+
+		if (!start && head && !slot_is_node(head)) {
+			entries[batch.nr] = (void *)head;
+			indexes[batch.nr++] = start++;
+			continue;
+		}
+		if (!cursor_descend(&cursor, head, start))
+			break;
 		start = batch_add_node(&batch, &cursor, start, end);
+	}
 	return batch.nr;
 }
 
 bool tree_get_mark(const struct tree *tree, unsigned long index, enum tree_mark mark)
 {
+	uintptr_t head = slot_get(&tree->head), slot;
 	struct tree_cursor cursor;
-	uintptr_t slot;
 
-	if (!cursor_descend(&cursor, tree, index))
-		return tree_head_is_entry(tree, index) && head_marks(tree) >> mark & 1;
+	if (!index && head && !slot_is_node(head))
+		return head_marks(tree) >> mark & 1;
+	if (!cursor_descend(&cursor, head, index))
+		return false;
 	slot = slot_get(&cursor.node->slots[cursor.offset]);
 	if (slot_is_sibling(slot))
 		cursor.offset -= cursor_back(&cursor, slot_to_entry(slot));
