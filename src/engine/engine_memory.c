@@ -18,11 +18,17 @@ static int memory_parse(struct engine *engine, struct spec *spec, struct reason 
 	return spec_refuse_rest(spec, "", why);
 }
 
+/*
+ * Whole pages. Workers of a node lie side by side in its region: rounding each up to huge pages
+ * would make 256 workers with little data take 512 MiB.
+ */
 static size_t memory_arena_need(const struct engine *engine,
 				const struct engine_setup *setup, unsigned id)
 {
+	const struct share *share = &setup->shares[id];
+
 	(void)engine;
-	return align_up(setup->shares[id].end - setup->shares[id].start, PMD_SIZE);
+	return align_up(share->end - share->start, PAGE_SIZE);
 }
 
 static size_t memory_overhead(const struct engine *engine,
