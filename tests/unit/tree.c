@@ -458,12 +458,18 @@ static void test_exhaustion(uint64_t seed)
 		struct model *m = &f.windows[random_below(&f, NR_WINDOWS)];
 		unsigned order = random_order(&f),
 			 at = random_below(&f, WINDOW) >> order << order;
-		size_t nr = 0, needed = tree_nodes_needed(m->base + at, 1ul << order);
+		size_t nr = 0, needed;
 		struct tree_walk walk;
 		int err;
 
-		if (step % 64 == 0)
+		/* Both ends first: nothing takes more nodes than the second of them. */
+		if (step < 2) {
+			m = &f.windows[step ? NR_WINDOWS - 1 : 0];
+			at = order = 0;
+		} else if (step % 64 == 0) {
 			run_walks(&f, 1, NR_WINDOWS);
+		}
+		needed = tree_nodes_needed(m->base + at, 1ul << order);
 		if (!model_is_free(m, at, order)) {
 			tree_walk_init_locked(&walk, &f.tree, &f.pool);
 			op_delete(&f, m, &walk, at);
@@ -499,7 +505,7 @@ static void test_exhaustion(uint64_t seed)
 	check_everything(&f);
 	teardown(&f);
 	ok(!f.failed, "an empty pool changes nothing");
-	ok(most > TREE_MAX_DEPTH / 2, "up to %zu nodes were needed at once", most);
+	ok(most == TREE_MAX_NODES, "%zu nodes at once, no more and no less", most);
 }
 
 /*
