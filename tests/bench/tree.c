@@ -222,7 +222,9 @@ static unsigned long tree_run(struct bench *b, enum operation operation, uint64_
 }
 
 /*
- * The hash table. Its entries are pages only: nothing is done for those of 512 pages.
+ * The hash table, at its best: an index is its own hash, so every page has a bucket of
+ * its own, and neighbours have neighbours. Its entries are pages only: nothing is done
+ * for those of 512 pages.
  */
 
 static int page_match(struct cds_lfht_node *node, const void *key)
@@ -231,18 +233,12 @@ static int page_match(struct cds_lfht_node *node, const void *key)
 	       *(const unsigned long *)key;
 }
 
-/* Neighbours into different buckets, as Fibonacci hashing does (Knuth, volume 3, 6.4). */
-static unsigned long hash_index(unsigned long index)
-{
-	return (index * 0x9e3779b97f4a7c15ul) >> 32;
-}
-
 static struct page *hash_find(struct bench *b, unsigned long index)
 {
 	struct cds_lfht_iter iter;
 	struct cds_lfht_node *node;
 
-	cds_lfht_lookup(b->hash, hash_index(index), page_match, &index, &iter);
+	cds_lfht_lookup(b->hash, index, page_match, &index, &iter);
 	node = cds_lfht_iter_get_node(&iter);
 	return node ? container_of(node, struct page, node) : NULL;
 }
@@ -257,8 +253,8 @@ static unsigned long hash_insert_run(struct bench *b, unsigned batch)
 			struct cds_lfht_node *node = &b->pages[i].node;
 
 			cds_lfht_node_init(node);
-			done += cds_lfht_add_unique(b->hash, hash_index(i), page_match,
-						    &i, node) == node;
+			done += cds_lfht_add_unique(b->hash, i, page_match, &i, node) ==
+				node;
 		}
 		cache_rcu_read_unlock();
 	}
