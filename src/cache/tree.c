@@ -54,7 +54,9 @@ void tree_walk_init_locked(struct tree_walk *walk, struct tree *tree,
 {
 	walk->tree = tree;
 	walk->pool = pool;
-	walk->node = walk->leaf = NULL;
+	walk->node = NULL;
+	walk->slots = NULL;
+	walk->nr_slots = 0;
 	walk->index = 0;
 }
 
@@ -62,14 +64,9 @@ static inline void walk_set(struct tree_walk *walk, struct tree_node *node,
 			    unsigned long index)
 {
 	walk->node = node;
-	walk->leaf = node && !node->level ? node : NULL;
-	walk->index = index;
-}
-
-/* Whether @index belongs into the leaf that the walk is in. */
-static inline bool walk_in_leaf(const struct tree_walk *walk, unsigned long index)
-{
-	return walk->leaf && (index ^ walk->index) < TREE_SLOTS;
+	walk->slots = node ? node->slots : NULL;
+	walk->nr_slots = node && !node->level ? TREE_SLOTS : 0;
+	walk->index = index & ~TREE_MASK;
 }
 
 /* The lowest node from the walk's on up, not below @level, that spans @index, or NULL. */
@@ -159,7 +156,9 @@ struct insertion {
 	uint32_t marks;
 };
 
-/* A path of new nodes up to level @top, with only the new entry in it; returns its top. */
+/*
+ * A path of new nodes up to level @top, with only the new entry in it; returns its top.
+ */
 static struct tree_node *branch_build(struct tree_walk *walk, const struct insertion *ins,
 				      unsigned top)
 {
@@ -330,7 +329,9 @@ static void head_shrink(struct tree_walk *walk, struct tree_node *head)
 	walk_set(walk, NULL, 0);
 }
 
-/* Takes away what is not needed once slots [@start, @end) of the walk's node are empty. */
+/*
+ * Takes away what is not needed once slots [@start, @end) of the walk's node are empty.
+ */
 static void node_prune(struct tree_walk *walk, unsigned start, unsigned end)
 {
 	struct tree_node *node = walk->node;
@@ -437,11 +438,12 @@ static __noinline void *delete_slow_locked(struct tree_walk *walk, unsigned long
 
 void *tree_delete_locked(struct tree_walk *walk, unsigned long index)
 {
-	if (likely(walk_in_leaf(walk, index))) {
-		unsigned offset = index & TREE_MASK;
-		uintptr_t slot = slot_get_locked(&walk->leaf->slots[offset]);
+	unsigned long offset = index - walk->index;
 
-		if (likely(node_delete_plain(walk->leaf, offset, slot)))
+	if (likely(offset < walk->nr_slots)) {
+		uintptr_t slot = slot_get_locked(&walk->slots[offset]);
+
+		if (likely(node_delete_plain(walk->node, (unsigned)offset, slot)))
 			return (void *)slot;
 	}
 	return delete_slow_locked(walk, index);

@@ -179,8 +179,9 @@ struct tree_walk {
 	struct tree *tree;
 	struct tree_pool *pool;
 	struct tree_node *node; /* where the last operation ended; NULL: at the head */
-	struct tree_node *leaf; /* @node when it is at level 0, else NULL */
-	unsigned long index;	/* one that @node spans */
+	void *_Atomic *slots;	/* of @node when it is a leaf */
+	unsigned long nr_slots; /* TREE_SLOTS then, else 0 */
+	unsigned long index; /* the first that @node spans when it is a leaf, else any */
 };
 
 void tree_walk_init_locked(struct tree_walk *walk, struct tree *tree,
@@ -205,12 +206,12 @@ int tree_insert_slow_locked(struct tree_walk *walk, unsigned long index, unsigne
 static inline int tree_insert_locked(struct tree_walk *walk, unsigned long index,
 				     unsigned order, void *entry, uint32_t marks)
 {
-	struct tree_node *leaf = walk->leaf;
+	unsigned long offset = index - walk->index;
 	void *_Atomic *slot;
 
-	if (unlikely(order || marks || !leaf || (index ^ walk->index) >= TREE_SLOTS))
+	if (unlikely(order || marks || offset >= walk->nr_slots))
 		return tree_insert_slow_locked(walk, index, order, entry, marks);
-	slot = &leaf->slots[index & TREE_MASK];
+	slot = &walk->slots[offset];
 	if (unlikely(atomic_load_explicit(slot, memory_order_relaxed)))
 		return -EEXIST;
 	/* release: pairs with the acquire of a lookup, see slot_get() */

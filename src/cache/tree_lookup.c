@@ -33,7 +33,10 @@ struct tree_cursor {
 	unsigned level, offset;
 };
 
-/* From @slot, the head, to the deepest slot that covers @index. false: no node spans it. */
+/*
+ * From @slot, the head, to the deepest slot that covers @index. false: no node spans
+ * it.
+ */
 static inline bool cursor_descend(struct tree_cursor *cursor, uintptr_t slot,
 				  unsigned long index)
 {
@@ -134,7 +137,10 @@ unsigned tree_load_batch(const struct tree *tree, unsigned long start, unsigned 
 	struct tree_batch batch = { .entries = entries, .indexes = indexes, .max = max };
 
 	while (start < end && batch.nr < max) {
-		/* One look: between two, an entry at 0 may become the head, or cease to be. */
+		/*
+		 * One look: between two, an entry at 0 may become the head, or cease to
+		 * be.
+		 */
 		uintptr_t head = slot_get(&tree->head);
 		struct tree_cursor cursor;
 
