@@ -2,7 +2,6 @@
 #include "bench/bench.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +27,7 @@ struct bench {
 	struct arena arena;
 	bool arena_is_fixed;		/* allocated for all thread counts at once */
 	double total_bytes, done_bytes; /* of all cells; of those behind us */
-	bool warned_binding, warned_memory, warned_huge;
+	bool warned_binding, warned_huge;
 };
 
 static void warn(struct bench *bench, const char *text)
@@ -146,12 +145,10 @@ static void look_at_arena(struct bench *bench)
 		return;
 	env->arena_bytes = bytes;
 	env->arena_huge_bytes = arena_huge_bytes(&bench->arena);
-	if (!bench->arena.bound && bench->conf->mem_local && !bench->warned_memory) {
-		bench->warned_memory = true;
+	if (!bench->arena.bound && bench->conf->mem_local)
 		warn(bench,
 		     "memory could not be bound to NUMA nodes (not permitted or not there); "
 		     "it lies where the system put it");
-	}
 	if (env->arena_huge_bytes < bytes && !bench->warned_huge) {
 		bench->warned_huge = true;
 		snprintf(
@@ -450,8 +447,7 @@ int bench_describe(const struct bench_conf *conf, struct result *result)
 		err = result_add_side(result, conf->sides[s].name,
 				      conf->sides[s].engine.spec);
 	for (size_t p = 0; p < conf->nr_phases && !err; p++)
-		err = result_add_phase(result, conf->phases[p]->name,
-				       conf->phases[p]->title);
+		err = result_add_phase(result, conf->phases[p]->name, NULL);
 	return err;
 }
 

@@ -5,13 +5,13 @@
 #include <string.h>
 
 const struct phase phases[NR_PHASES] = {
-	{ "initial-writer", "Initial writers", ACCESS_STORE, ORDER_ASCENDING, 0, true },
-	{ "rewriter", "Rewriters", ACCESS_STORE, ORDER_ASCENDING, 0, false },
-	{ "reader", "Readers", ACCESS_LOAD, ORDER_ASCENDING, 1, false },
-	{ "re-reader", "Re-readers", ACCESS_LOAD, ORDER_ASCENDING, 1, false },
-	{ "reverse-reader", "Reverse readers", ACCESS_LOAD, ORDER_DESCENDING, 3, false },
-	{ "random-reader", "Random readers", ACCESS_LOAD, ORDER_RANDOM, 2, false },
-	{ "random-writer", "Random writers", ACCESS_STORE, ORDER_RANDOM, 2, false },
+	{ "initial-writer", ACCESS_STORE, ORDER_ASCENDING, 0, true },
+	{ "rewriter", ACCESS_STORE, ORDER_ASCENDING, 0, false },
+	{ "reader", ACCESS_LOAD, ORDER_ASCENDING, 1, false },
+	{ "re-reader", ACCESS_LOAD, ORDER_ASCENDING, 1, false },
+	{ "reverse-reader", ACCESS_LOAD, ORDER_DESCENDING, 3, false },
+	{ "random-reader", ACCESS_LOAD, ORDER_RANDOM, 2, false },
+	{ "random-writer", ACCESS_STORE, ORDER_RANDOM, 2, false },
 };
 
 static bool matches(const struct phase *phase, const char *word, size_t len)

@@ -17,7 +17,7 @@ enum access {
 enum order { ORDER_ASCENDING, ORDER_DESCENDING, ORDER_RANDOM };
 
 struct phase {
-	const char *name, *title;
+	const char *name; /* its title is the result's, see result_add_phase() */
 	enum access access;
 	enum order order;
 	unsigned iozone_test; /* iozone's -i number */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "sys/machine.h"
+#include "base/bits.h"
 #include "sys/meminfo.h"
 
 int environment_fill(struct result_environment *env, const struct topo *topo)
@@ -27,7 +28,7 @@ int environment_fill(struct result_environment *env, const struct topo *topo)
 
 	machine_read(&machine, "");
 	meminfo_read(&memory, "");
-	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
 		*texts[i].to = strdup(texts[i].from);
 		if (!*texts[i].to)
 			return -ENOMEM;

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/bits.h"
 #include "cli/cli.h"
 #include "cli/environment.h"
 #include "cli/progress.h"
@@ -28,7 +29,7 @@ static void catch_signals(void)
 	struct sigaction action = { .sa_handler = on_signal, .sa_flags = SA_RESETHAND };
 	struct sigaction old;
 
-	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(signals); i++) {
 		/* nohup and background jobs of a shell without job control ignore some: so do we */
 		if (!sigaction(signals[i], NULL, &old) && old.sa_handler == SIG_IGN)
 			continue;

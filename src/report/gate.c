@@ -112,7 +112,7 @@ enum gate_verdict gate_check(const struct gate *gate, const struct result *resul
 	enum gate_verdict worst = GATE_PASSED;
 
 	for (unsigned s = 1; s < result->nr_sides; s++) {
-		if (!strcmp(result->sides[s].name, "limit"))
+		if (result_side_is_limit(result, s))
 			continue;
 		for (unsigned p = 0; p < result->nr_phases; p++) {
 			for (unsigned t = 0; t < result->parameters.nr_threads; t++) {

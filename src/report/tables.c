@@ -68,11 +68,6 @@ static void speedup_row(struct table *table, const struct tables *tables, unsign
 	}
 }
 
-static bool side_is_limit(const struct result *result, unsigned side)
-{
-	return side && !strcmp(result->sides[side].name, "limit");
-}
-
 static bool side_has_speedups(const struct result *result, unsigned side)
 {
 	for (unsigned i = 0; i < result->nr_speedups; i++)
@@ -103,10 +98,10 @@ static int phase_table(const struct tables *tables, unsigned phase, FILE *out)
 		table_cell(&table, i, text_fixed(&text, tables->threads[i], 0));
 	}
 	for (unsigned side = 0; side < result->nr_sides; side++)
-		if (!side_is_limit(result, side))
+		if (!result_side_is_limit(result, side))
 			side_row(&table, tables, phase, side);
 	for (unsigned side = 0; side < result->nr_sides; side++)
-		if (side_is_limit(result, side))
+		if (result_side_is_limit(result, side))
 			side_row(&table, tables, phase, side);
 	for (unsigned side = 0; side < result->nr_sides; side++)
 		if (side_has_speedups(result, side))

@@ -427,7 +427,7 @@ static int speedups_derive(struct derivation *d)
 		struct result_speedup *speedup;
 		int err;
 
-		if (!cell->side || !strcmp(result->sides[cell->side].name, "limit"))
+		if (!cell->side || result_side_is_limit(result, cell->side))
 			continue;
 		speedup = &result->speedups[result->nr_speedups++];
 		*speedup = (struct result_speedup){ .side = cell->side,
@@ -444,6 +444,11 @@ static int speedups_derive(struct derivation *d)
 			return err;
 	}
 	return 0;
+}
+
+bool result_side_is_limit(const struct result *result, unsigned side)
+{
+	return side && !strcmp(result->sides[side].name, "limit");
 }
 
 int result_derive(struct result *result)

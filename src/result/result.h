@@ -161,6 +161,9 @@ bool result_sample_is_void(const struct result_sample *sample);
  */
 int result_derive(struct result *result);
 
+/* Whether @side is the row of --limit: shown, never compared. */
+bool result_side_is_limit(const struct result *result, unsigned side);
+
 /* NULL when there is none. */
 const struct result_cell *result_cell(const struct result *result, unsigned side,
 				      unsigned phase, unsigned threads);

@@ -14,6 +14,7 @@
 
 #include <jansson.h>
 
+#include "base/bits.h"
 #include "result/fields.h"
 
 /* A run of 256 threads, 9 thread counts, 7 phases, 2 sides and 100 rounds has 60 MB. */
@@ -470,7 +471,7 @@ static int check_derived(struct loader *loader, const json_t *root)
 {
 	static const char *const names[] = { "cells", "speedups" };
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		const json_t *array = json_object_get(root, names[i]);
 
 		if (array && !json_is_array(array))
@@ -516,7 +517,7 @@ static int load_result(struct loader *loader, const json_t *root)
 	};
 	int err = 0;
 
-	for (size_t i = 0; !err && i < sizeof(parts) / sizeof(parts[0]); i++) {
+	for (size_t i = 0; !err && i < ARRAY_SIZE(parts); i++) {
 		loader_at_top(loader);
 		err = parts[i](loader, root);
 	}

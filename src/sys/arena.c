@@ -15,18 +15,12 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/bits.h"
 #include "sys/numamem.h"
-
-#define HUGE_SIZE ((size_t)2 << 20)
 
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23 /* Linux 5.14 */
 #endif
-
-static size_t round_up_to(size_t n, size_t unit)
-{
-	return (n + unit - 1) / unit * unit;
-}
 
 /*
  * Address space without access whose first byte is 2 MiB aligned; exactly @bytes of it.
@@ -36,15 +30,14 @@ static void *range_reserve(size_t bytes)
 	char *raw, *base;
 	size_t head;
 
-	raw = mmap(NULL, bytes + HUGE_SIZE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
-		   0);
+	raw = mmap(NULL, bytes + PMD_SIZE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (raw == MAP_FAILED)
 		return NULL;
-	head = -(uintptr_t)raw & (HUGE_SIZE - 1);
+	head = -(uintptr_t)raw & (PMD_SIZE - 1);
 	base = raw + head;
 	if (head)
 		munmap(raw, head);
-	munmap(base + bytes, HUGE_SIZE - head);
+	munmap(base + bytes, PMD_SIZE - head);
 	return base;
 }
 
@@ -104,8 +97,7 @@ static int range_open(char *start, size_t bytes, int advice, int nid, bool *boun
 static void region_unmap(struct arena_region *region)
 {
 	if (region->base)
-		munmap((char *)region->base - HUGE_SIZE,
-		       region->reserved + 2 * HUGE_SIZE);
+		munmap((char *)region->base - PMD_SIZE, region->reserved + 2 * PMD_SIZE);
 	region->base = NULL;
 	region->bytes = region->reserved = 0;
 }
@@ -134,12 +126,12 @@ static int region_grow(struct arena *arena, struct arena_region *region, size_t 
 	if (bytes > region->reserved) {
 		/* The old pages go first: the peak is the larger size, not the sum. */
 		region_unmap(region);
-		base = range_reserve(bytes + 2 * HUGE_SIZE);
+		base = range_reserve(bytes + 2 * PMD_SIZE);
 		if (!base)
 			return reason_set(why, -ENOMEM,
 					  "cannot reserve %zu MiB of address space: %s",
 					  bytes >> 20, strerror(errno));
-		region->base = base + HUGE_SIZE;
+		region->base = base + PMD_SIZE;
 		region->reserved = bytes;
 	}
 	err = range_open((char *)region->base + region->bytes, bytes - region->bytes,
@@ -166,7 +158,7 @@ static size_t wanted_bytes(const unsigned *nids, const size_t *bytes, unsigned n
 	}
 	if (sum > SIZE_MAX / 2)
 		return SIZE_MAX;
-	return round_up_to(sum, HUGE_SIZE);
+	return align_up(sum, PMD_SIZE);
 }
 
 /* The region of @nid, made if there is none; they stay ascending. NULL: no memory. */
@@ -325,7 +317,7 @@ size_t arena_huge_bytes(const struct arena *arena)
 void *arena_private_alloc(size_t bytes, int nid)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	size_t span = round_up_to(bytes ? bytes : 1, HUGE_SIZE);
+	size_t span = align_up(bytes ? bytes : 1, PMD_SIZE);
 	bool bound;
 	int err;
 	char *p;
@@ -338,9 +330,8 @@ void *arena_private_alloc(size_t bytes, int nid)
 	if (!p)
 		return NULL;
 	/* What is left of the last 2 MiB stays PROT_NONE: no neighbour can move in. */
-	err = range_open(p, round_up_to(bytes ? bytes : 1, page),
-			 bytes < HUGE_SIZE ? MADV_NOHUGEPAGE : MADV_HUGEPAGE, nid,
-			 &bound);
+	err = range_open(p, align_up(bytes ? bytes : 1, page),
+			 bytes < PMD_SIZE ? MADV_NOHUGEPAGE : MADV_HUGEPAGE, nid, &bound);
 	if (err) {
 		munmap(p, span);
 		errno = -err;
@@ -352,5 +343,5 @@ void *arena_private_alloc(size_t bytes, int nid)
 void arena_private_free(void *p, size_t bytes)
 {
 	if (p)
-		munmap(p, round_up_to(bytes ? bytes : 1, HUGE_SIZE));
+		munmap(p, align_up(bytes ? bytes : 1, PMD_SIZE));
 }

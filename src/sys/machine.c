@@ -14,6 +14,7 @@
 #include <cpuid.h>
 #endif
 
+#include "base/bits.h"
 #include "sys/cgroup.h"
 #include "sys/sysfile.h"
 
@@ -125,7 +126,7 @@ static const char *cpuid_hypervisor(void)
 	memcpy(signature, &ebx, 4);
 	memcpy(signature + 4, &ecx, 4);
 	memcpy(signature + 8, &edx, 4);
-	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(known); i++) {
 		if (!strcmp(signature, known[i].signature))
 			return known[i].name;
 	}
@@ -160,7 +161,7 @@ static const char *dmi_hypervisor(const char *root)
 	};
 	char path[64], line[128];
 
-	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(known); i++) {
 		snprintf(path, sizeof(path), "/sys/class/dmi/id/%s", known[i].file);
 		if (sysfile_line(root, path, line, sizeof(line)) &&
 		    !strncmp(line, known[i].start, strlen(known[i].start)))
@@ -216,7 +217,7 @@ static void read_container(const char *root, char *name, size_t size)
 
 	if (sysfile_line(root, "/run/systemd/container", name, size) && *name)
 		return;
-	for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(marks); i++) {
 		FILE *file = sysfile_open(root, "%s", marks[i].file);
 
 		if (!file)
