@@ -84,6 +84,13 @@ status_is 0 'reader alone'
 holds 'all(.samples[]; .counters.minor_faults == 256 and .counters.pages_inserted == 0)' \
 	'finds its file written'
 
+# unbound, from the one region that belongs to no node
+run "$PAGEZONE" speedup -q -t 1,3 -S 4m -R 1 --pin none --mem none --limit -o "$tmp/r.json"
+status_is 0 '--pin none --mem none'
+holds 'all(.samples[]; .bytes == 4194304 and all(.workers[]; .cpu == null and .node == null))' \
+	'workers have no CPU and no node, and move all bytes'
+holds '.parameters.pinned == "none" and .parameters.mem == "none"' 'and the result says so'
+
 run "$PAGEZONE" run --engine null -q -t 4 -S 4m -R 1 -o "$tmp/r.json"
 status_is 0 'the null engine'
 holds 'all(.samples[]; .bytes == 4194304)' 'walks all records'
