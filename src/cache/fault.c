@@ -20,6 +20,7 @@ struct fault {
 	unsigned long start, end; /* the window, pages of the file */
 	bool write;
 	bool covered;	     /* one folio, now mapped, was the whole window */
+	bool held_frames;    /* it had frames in hand, perhaps to give them back */
 	unsigned nr_dirtied; /* folios in thread->dirtied, with a reference each */
 };
 
@@ -152,6 +153,7 @@ static unsigned fault_cover_gap(struct fault *fault, unsigned long start,
 
 		if (!folio)
 			break;
+		fault->held_frames = true;
 		fault->thread->made[nr++] = folio;
 		start += folio_nr_pages(folio);
 	}
@@ -265,10 +267,13 @@ static int fault_prepare(struct fault *fault, unsigned *nr)
 static int fault_fill(struct fault *fault)
 {
 	struct cache_thread *thread = fault->thread;
+	unsigned filling = atomic_load_explicit(&thread->filling, memory_order_relaxed);
 	unsigned nr, nr_won = 0, nr_lost = 0;
 	int err;
 
-	atomic_store_explicit(&thread->filling, true, memory_order_relaxed);
+	/* relaxed: the zone lock orders it before the lack of frames that others find */
+	atomic_store_explicit(&thread->filling, filling + 1, memory_order_relaxed);
+	fault->held_frames = false;
 	err = fault_prepare(fault, &nr);
 	if (!err) {
 		nr_won = fault_insert(fault, nr, &nr_lost);
@@ -284,8 +289,9 @@ static int fault_fill(struct fault *fault)
 	}
 	for (unsigned i = 0; i < nr_lost; i++)
 		fault_discard_folio(fault, thread->found[i]);
-	/* release: pairs with the acquire in fault_others_filling(): they find what came of it */
-	atomic_store_explicit(&thread->filling, false, memory_order_release);
+	/* release: pairs with the acquire in fault_others_are_quiet(): they find what came of it */
+	atomic_store_explicit(&thread->filling, filling + (fault->held_frames ? 2 : 0),
+			      memory_order_release);
 	return err;
 }
 
@@ -321,32 +327,62 @@ static void fault_map_around(struct fault *fault)
 }
 
 /*
- * Whether any thread holds frames that will soon be in the cache, or free again. Threads that fault
- * the same window at once each have a folio for it, all but one for nothing.
+ * Threads that fault the same window at once each have a folio for it, all but one for nothing: who
+ * finds no frames meanwhile is not out of memory. True when no other thread is in a fault that may
+ * hold frames; *@count changes with each such fault that ended.
  */
-static bool fault_others_filling(const struct cache_thread *thread)
+static bool fault_others_are_quiet(const struct cache_thread *thread, unsigned *count)
 {
 	struct page_cache *cache = thread->cache;
 	struct lock_stats uncounted = { 0 };
 	struct list_head *pos;
-	bool filling = false;
+	bool quiet = true;
 
+	*count = 0;
 	lock_acquire(&cache->threads_lock, &uncounted);
 	list_for_each(pos, &cache->threads) {
 		struct cache_thread *other = list_entry(pos, struct cache_thread, list);
-
 		/* acquire: pairs with the release in fault_fill() */
-		filling |= other != thread &&
-			   atomic_load_explicit(&other->filling, memory_order_acquire);
+		unsigned filling =
+			atomic_load_explicit(&other->filling, memory_order_acquire);
+
+		if (other == thread)
+			continue;
+		*count += filling;
+		quiet &= !(filling % 2);
 	}
 	lock_release(&cache->threads_lock);
-	return filling;
+	return quiet;
+}
+
+/* When a fault found no frames before, and whether that was while all others were quiet. */
+struct fault_shortage {
+	bool quiet;
+	unsigned count;
+};
+
+/*
+ * No frames were found. True when that is final: the others were quiet from before this attempt
+ * until after it, so nobody had frames in hand that would be in the cache, or free, soon.
+ */
+static bool fault_is_out_of_memory(const struct cache_thread *thread,
+				   struct fault_shortage *last)
+{
+	struct fault_shortage now;
+
+	now.quiet = fault_others_are_quiet(thread, &now.count);
+	if (now.quiet && last->quiet && now.count == last->count)
+		return true;
+	if (!now.quiet)
+		sched_yield();
+	*last = now;
+	return false;
 }
 
 static int fault_map_touched(struct fault *fault)
 {
 	struct cache_thread *thread = fault->thread;
-	unsigned failures = 0;
+	struct fault_shortage last = { 0 };
 
 	for (;;) {
 		struct folio *folio =
@@ -355,13 +391,10 @@ static int fault_map_touched(struct fault *fault)
 		if (!folio) {
 			int err = fault_fill(fault);
 
-			if (!err || (err == -ENOMEM && failures++))
+			if (!err)
+				return 0;
+			if (err == -ENOMEM && fault_is_out_of_memory(thread, &last))
 				return err;
-			/* Out of memory only if that is so when nobody is about to give some back. */
-			if (err == -ENOMEM && fault_others_filling(thread)) {
-				failures = 0;
-				sched_yield();
-			}
 			continue;
 		}
 		folio_lock(folio);

@@ -41,9 +41,10 @@ struct cache_thread {
 	struct pcp pcp;
 	struct folio_batch lru_add, lru_activate;
 	struct tree_pool pool;
-	/* It holds frames that no tree has yet. Written by the thread, read by those that find none
-	 * left: see fault_others_filling(). */
-	_Atomic bool filling;
+	/* Odd while a fault of this thread may hold frames that no tree has yet; higher by two after
+	 * each that did. Written by the thread, read by those that find none left: see
+	 * fault_others_are_quiet(). */
+	_Atomic unsigned filling;
 
 	/* Scratch of one fault, or of one batch of a truncation. */
 	struct folio *made[PMD_NR];    /* folios that the fault made */

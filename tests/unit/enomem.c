@@ -273,6 +273,9 @@ static void test_exact(unsigned batch)
 		for (unsigned i = 0; i < 8; i++) {
 			pthread_join(rivals[i].thread, NULL);
 			good &= !rivals[i].err;
+			if (rivals[i].err)
+				printf("# round %u, thread %u: error %d after %lu pages\n",
+				       round, i, -rivals[i].err, rivals[i].done_pages);
 		}
 		good &= env_check(&env, (struct mapping *[]){ mapping, hog }, 2);
 		vma_unmap(vma, env.thread);
@@ -295,7 +298,7 @@ static void test_others_filling(void)
 	env_open(&env, 8, 512);
 	for (unsigned i = 0; i < 4; i++)
 		frames[i] = pcp_alloc(&env.thread->pcp, PMD_ORDER);
-	atomic_store(&env.thread->filling, true);
+	atomic_store(&env.thread->filling, 1);
 	rival = (struct rival){ .env = &env, .mapping = env_mapping(&env, PMD_SIZE) };
 	if (pthread_create(&rival.thread, NULL, run_rival, &rival))
 		bail("no thread");
@@ -303,7 +306,7 @@ static void test_others_filling(void)
 	usleep(50000);
 	for (unsigned i = 0; i < 4; i++)
 		pcp_free(&env.thread->pcp, frames[i]);
-	atomic_store(&env.thread->filling, false);
+	atomic_store(&env.thread->filling, 2);
 	pthread_join(rival.thread, NULL);
 	good = !rival.err && rival.done_pages == PMD_NR;
 	ok(good && env_check(&env, &rival.mapping, 1),
