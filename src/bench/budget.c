@@ -63,7 +63,7 @@ int arena_plan_add(struct arena_plan *plan, const struct bench_conf *conf,
 	for (unsigned s = 0; s < conf->nr_sides; s++) {
 		const struct engine *engine = &conf->sides[s].engine;
 
-		if (!(engine->ops->flags & ENGINE_NEEDS_ARENA))
+		if (!(engine->flags & ENGINE_NEEDS_ARENA))
 			continue;
 		memset(side_bytes, 0, plan->nr * sizeof(*side_bytes));
 		for (unsigned i = 0; i < setup->nr_workers; i++) {

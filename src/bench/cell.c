@@ -231,8 +231,7 @@ static void phase_worker(void *arg, unsigned id)
 
 int cell_measure(struct crew *crew, struct engine *engine, const struct phase *phase)
 {
-	enum access access = engine->ops->flags & ENGINE_NO_COPY ? ACCESS_NONE :
-								   phase->access;
+	enum access access = engine->flags & ENGINE_NO_COPY ? ACCESS_NONE : phase->access;
 
 	crew->run = (struct phase_run){
 		.crew = crew,
@@ -249,7 +248,7 @@ int cell_make_resident(struct crew *crew, struct engine *engine, struct reason *
 	struct reason inner;
 	int err;
 
-	if (engine->ops->flags & ENGINE_NO_COPY)
+	if (engine->flags & ENGINE_NO_COPY)
 		return 0;
 	err = cell_measure(crew, engine, &phases[0]);
 	if (err)
@@ -276,7 +275,6 @@ static void add_counters(struct result_counters *sum,
 
 	sum->faults += cache->faults;
 	sum->minor_faults += cache->minor_faults;
-	sum->major_faults += counters->major_faults;
 	sum->pages_inserted += cache->pages_inserted;
 	sum->pmd_mapped_bytes += cache->pmd_mapped_bytes;
 	add_lock(&sum->mmap, &cache->mmap);
@@ -304,7 +302,8 @@ static void fill_sample(struct result_sample *sample, const struct crew *crew)
 		if (run->engine->ops->counters)
 			add_counters(&sample->counters, &worker->counters);
 	}
-	sample->counters.valid = run->engine->ops->flags & ENGINE_HAS_COUNTERS;
+	if (run->engine->flags & ENGINE_HAS_COUNTERS)
+		sample->counters.known = RESULT_FAULTS | RESULT_LOCKS;
 	sample->window_ns = end_ns - run->opened_ns;
 	sample->unmap_ns = unmap_end_ns - unmap_start_ns;
 }

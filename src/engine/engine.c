@@ -36,6 +36,7 @@ int engine_parse(struct engine *engine, const char *text, struct reason *why)
 				 text, spec.name);
 		goto out;
 	}
+	engine->flags = engine->ops->flags;
 	err = engine->ops->parse(engine, &spec, &inner);
 	if (err) {
 		reason_set(why, err, "engine '%s': %s", text, inner.text);
@@ -51,6 +52,8 @@ out:
 
 void engine_destroy(struct engine *engine)
 {
+	if (engine->ops && engine->ops->destroy)
+		engine->ops->destroy(engine);
 	free(engine->spec);
 	memset(engine, 0, sizeof(*engine));
 }

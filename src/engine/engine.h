@@ -2,9 +2,10 @@
 /*
  * An engine is a page cache under test. One engine, one file; its ops stand in engines[].
  *
- * Life of an engine: parse (the spec, once) – then, for every thread count and round,
- * start – worker_start in each worker – { empty? – map – fault… – unmap } for each phase –
- * worker_stop – stop. Everything but fault() is outside every timed window.
+ * Life of an engine: parse (the spec), open, once – then, for every thread count and round,
+ * start – worker_start in each worker – { empty? or fill? – map – fault… – observe – unmap } for
+ * each phase – worker_stop – stop – and close at the end. Everything but fault() is outside every
+ * timed window.
  */
 #ifndef ENGINE_ENGINE_H
 #define ENGINE_ENGINE_H
@@ -15,6 +16,7 @@
 
 #include "base/reason.h"
 #include "cache/cache.h"
+#include "sys/sigbus.h"
 
 struct arena;
 struct engine_worker;
@@ -36,21 +38,34 @@ struct engine_setup {
 	const struct share *shares; /* [nr_workers] */
 	unsigned nr_files;
 	const uint64_t *file_bytes; /* [nr_files] */
+	bool processes; /* workers are processes, forked between start and stop */
 };
 
 struct engine_counters {
-	struct cache_counters cache;
-	uint64_t major_faults;
+	struct cache_counters cache; /* its faults are those of an in-process page cache */
 };
 
 struct engine {
 	const struct engine_ops *ops;
-	char *spec; /* as the user wrote it */
+	unsigned flags; /* enum engine_flags: those of ops, and what the spec adds */
+	char *spec;	/* as the user wrote it */
+	char *mount; /* between open and close: type and options of what the files lie on */
 	union {
 		struct {
 			unsigned batch;
+			bool uffd; /* map=uffd */
 		} cache;
-	} conf;				  /* filled by ops->parse */
+		struct {
+			char *dir;     /* kernel: where the files lie; tmpfs: NULL */
+			char *huge;    /* tmpfs: the mount option */
+			uint64_t size; /* tmpfs: of the mount; 0: what the run needs */
+			int advice;    /* of madvise(); -1: none */
+			unsigned populate; /* pages at a time; 0: no */
+			bool no_faultaround;
+			uint64_t write; /* bytes a write(2) when files are made resident; 0: stores */
+		} kernel;
+	} conf;	      /* filled by ops->parse, emptied by ops->destroy */
+	void *opened; /* the engine's own, between open and close */
 	const struct engine_setup *setup; /* between start and stop */
 	void *state;			  /* the engine's own, between start and stop */
 };
@@ -65,7 +80,12 @@ struct engine_worker {
 enum engine_flags {
 	ENGINE_NEEDS_ARENA = 1 << 0,
 	ENGINE_NO_COPY = 1 << 1, /* no bytes are moved: the loop walks the records only */
-	ENGINE_HAS_COUNTERS = 1 << 2, /* faults and locks exist */
+	ENGINE_HAS_COUNTERS = 1 << 2, /* of an in-process page cache: faults and locks */
+	/* The CPU faults when its memory is touched: getrusage() counts, SIGBUS may be raised. */
+	ENGINE_REAL_FAULTS = 1 << 3,
+	ENGINE_PROCESSES = 1 << 4, /* its workers may be processes */
+	ENGINE_SHARED_ARENA = 1
+			      << 5, /* the arena has to be one that can be mapped again */
 };
 
 struct engine_ops {
@@ -73,8 +93,16 @@ struct engine_ops {
 	const char *summary; /* one line for --help and the header of the tables */
 	unsigned flags;
 
-	/* Fills conf from the keys of the spec; refuses unknown keys by name. 0 or -EINVAL. */
+	/* Fills conf from the keys of the spec; refuses unknown keys by name. 0, -EINVAL, -ENOMEM. */
 	int (*parse)(struct engine *engine, struct spec *spec, struct reason *why);
+	void (*destroy)(struct engine *engine); /* of conf, also after parse failed */
+	/*
+	 * Whether all of @setups can run here: mounts and opens what they need, compares limits. One
+	 * line of @why names what is short and the option to change. Before any worker exists.
+	 */
+	int (*open)(struct engine *engine, const struct engine_setup *setups, unsigned nr,
+		    struct reason *why);
+	void (*close)(struct engine *engine);
 	/* Arena bytes that worker @id needs on its node, and other bytes the whole set-up takes. */
 	size_t (*arena_need)(const struct engine *engine,
 			     const struct engine_setup *setup, unsigned id);
@@ -88,6 +116,12 @@ struct engine_ops {
 
 	/* In the worker: its share of the files becomes new and empty. Nothing is mapped then. */
 	int (*empty)(struct engine_worker *worker, struct reason *why);
+	/*
+	 * In the worker: makes its share of the files, which are empty, resident by other means than
+	 * stores, with repetitions of @record. -EOPNOTSUPP: stores it is. NULL: likewise.
+	 */
+	int (*fill)(struct engine_worker *worker, const char *record,
+		    uint64_t record_bytes, struct reason *why);
 	/* In the worker: its file, with empty page tables. */
 	int (*map)(struct engine_worker *worker, struct reason *why);
 	void (*unmap)(struct engine_worker *worker);
@@ -97,6 +131,13 @@ struct engine_ops {
 	 */
 	int (*fault)(struct engine_worker *worker, uint64_t offset, bool write,
 		     struct extent *extent);
+	/* What resolves a SIGBUS in the worker's loop (see sys/sigbus.h); NULL: nothing does. */
+	bool (*resolve)(void *worker, uintptr_t address);
+	/* In the worker: why its loop ended with @err; @guard tells of the SIGBUS after -EFAULT. */
+	void (*explain)(struct engine_worker *worker, int err,
+			const struct sigbus_guard *guard, struct reason *why);
+	/* In the worker, still mapped: bytes that huge pages could map, 0 when none were asked for. */
+	uint64_t (*huge_wanted)(struct engine_worker *worker);
 	/* What the worker did since the last reset. NULL with no counters. */
 	void (*counters)(struct engine_worker *worker, struct engine_counters *counters);
 	void (*reset_counters)(struct engine_worker *worker);

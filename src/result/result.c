@@ -72,6 +72,7 @@ void result_free(struct result *result)
 	for (unsigned i = 0; i < result->nr_sides; i++) {
 		free(result->sides[i].name);
 		free(result->sides[i].spec);
+		free(result->sides[i].mount);
 	}
 	for (unsigned i = 0; i < result->nr_phases; i++) {
 		free(result->phases[i].name);
@@ -127,7 +128,7 @@ struct result_sample *result_add_sample(struct result *result, unsigned nr_worke
 
 int result_add_side(struct result *result, const char *name, const char *spec)
 {
-	struct result_side *sides, side;
+	struct result_side *sides, side = { 0 };
 
 	sides = array_grow(result->sides, result->nr_sides, sizeof(*sides));
 	if (!sides)

@@ -20,11 +20,34 @@ struct result_lock {
 	uint64_t acquisitions, contended, wait_ns;
 };
 
+/* Which of the counters of a sample are there; the others are not in the JSON. */
+enum result_known {
+	RESULT_FAULTS = 1 << 0, /* faults, minor_faults, major_faults, pmd_mapped_bytes */
+	RESULT_LOCKS =
+		1 << 1, /* pages_inserted and the locks: an in-process page cache */
+	RESULT_USAGE = 1 << 2, /* switches and times of the workers' threads */
+	RESULT_VMSTAT =
+		1 << 3, /* real page faults: what the whole machine counted meanwhile */
+};
+
+/* What is read of /proc/vmstat, by its names there. */
+#define RESULT_VMSTAT_COUNTERS(X)                                                        \
+	X(pgfault)                                                                       \
+	X(pgmajfault) X(thp_file_alloc) X(thp_file_fallback) X(thp_file_fallback_charge) \
+		X(thp_file_mapped) X(numa_hit) X(numa_miss) X(numa_foreign)              \
+			X(numa_interleave) X(numa_local) X(numa_other)                   \
+				X(numa_hint_faults) X(numa_pages_migrated)
+
+#define RESULT_VMSTAT_INDEX(name) RESULT_VMSTAT_##name,
+enum result_vmstat { RESULT_VMSTAT_COUNTERS(RESULT_VMSTAT_INDEX) RESULT_NR_VMSTAT };
+
 /* Sums over the workers of a sample. */
 struct result_counters {
-	bool valid; /* false: the engine has no such counters; JSON: {} */
+	unsigned known; /* enum result_known; 0 (JSON: {}): the engine has no counters */
 	uint64_t faults, minor_faults, major_faults, pages_inserted, pmd_mapped_bytes;
 	struct result_lock mmap, tree, zone, lru;
+	uint64_t voluntary_switches, involuntary_switches, user_ns, system_ns;
+	uint64_t vmstat[RESULT_NR_VMSTAT]; /* UINT64_MAX: not counted by this kernel */
 };
 
 struct result_worker {
@@ -52,6 +75,7 @@ struct result_sample {
 struct result_side {
 	char *name; /* "baseline", "patched", "patched2", "limit", "run" */
 	char *spec;
+	char *mount; /* of its files: type and options; NULL: it has none */
 };
 
 struct result_phase {
@@ -134,7 +158,7 @@ void result_free(struct result *result); /* everything below it too; NULL is fin
 
 /* Appends a zeroed sample and returns it (valid until the next call); NULL: no memory. */
 struct result_sample *result_add_sample(struct result *result, unsigned nr_workers);
-/* Copy their strings. 0 or -ENOMEM. */
+/* Copy their strings. 0 or -ENOMEM. A side has no mount then; it may be set. */
 int result_add_side(struct result *result, const char *name, const char *spec);
 /* @title NULL: the one that pagezone's phases have; the name for others. */
 int result_add_phase(struct result *result, const char *name, const char *title);

@@ -150,7 +150,7 @@ static json_t *json_counters(const struct result_sample *sample)
 {
 	json_t *object = json_object();
 
-	if (!sample->counters.valid)
+	if (!sample->counters.known)
 		return object;
 	return object_unless(fields_store(object, fields_counters, &sample->counters),
 			     object);

@@ -383,7 +383,7 @@ static int load_counters(struct loader *loader, const json_t *object,
 		return place_error(&loader->place, -EINVAL, "counters is not an object");
 	snprintf(place.where, sizeof(place.where), "%.32scounters.", loader->place.where);
 	err = fields_load(&place, object, fields_counters, counters);
-	counters->valid = json_object_size(object);
+	counters->known = json_object_size(object) ? RESULT_FAULTS | RESULT_LOCKS : 0;
 	return err;
 }
 

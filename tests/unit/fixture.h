@@ -76,7 +76,7 @@ static inline void fixture_counters(struct result_sample *sample, unsigned batch
 	uint64_t faults = sample->bytes / 4096 / batch;
 
 	sample->counters = (struct result_counters){
-		.valid = true,
+		.known = RESULT_FAULTS | RESULT_LOCKS,
 		.faults = faults,
 		.minor_faults = sample->phase ? faults : 0,
 		.pages_inserted = sample->phase ? 0 : sample->bytes / 4096,

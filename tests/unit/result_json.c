@@ -104,7 +104,7 @@ static void test_round_trip(void)
 	ok(result_cell(loaded, 2, 1, 2)->is_void &&
 		   isnan(result_cell(loaded, 2, 1, 2)->max),
 	   "so does a void cell");
-	ok(loaded->samples[1].counters.valid && !loaded->samples[2].counters.valid,
+	ok(loaded->samples[1].counters.known && !loaded->samples[2].counters.known,
 	   "so do counters, or that there are none");
 	free(first);
 	free(second);
@@ -477,7 +477,7 @@ static void test_tolerance(void)
 	   "rates are computed when they are not there");
 	ok(loaded && loaded->samples[0].sum_of_worker_rates == 77,
 	   "what cannot be computed is taken from the file");
-	ok(loaded && !loaded->samples[0].counters.valid && !loaded->parameters.rounds,
+	ok(loaded && !loaded->samples[0].counters.known && !loaded->parameters.rounds,
 	   "what is not there is unknown");
 	result_free(loaded);
 }
