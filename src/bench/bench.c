@@ -28,6 +28,7 @@ struct bench {
 	bool arena_is_fixed;		/* allocated for all thread counts at once */
 	double total_bytes, done_bytes; /* of all cells; of those behind us */
 	bool warned_binding, warned_huge;
+	bool warned_no_huge[BENCH_MAX_SIDES];
 };
 
 static void warn(struct bench *bench, const char *text)
@@ -48,21 +49,49 @@ static int place_workers(const struct bench_conf *conf, struct crew *crew,
 	return err;
 }
 
+/* What workers write to, and the main thread after they are there. */
+static void *zeroed_alloc(const struct bench_conf *conf, size_t bytes)
+{
+	size_t align = _Alignof(struct bench_worker);
+	void *p;
+
+	if (conf->processes)
+		return team_shared_alloc(bytes);
+	bytes = align_up(bytes, align);
+	p = aligned_alloc(align, bytes);
+	return p ? memset(p, 0, bytes) : NULL;
+}
+
+static void zeroed_free(const struct bench_conf *conf, void *p, size_t bytes)
+{
+	if (conf->processes)
+		team_shared_free(p, bytes);
+	else
+		free(p);
+}
+
+static void crew_free_memory(struct crew *crew)
+{
+	const struct bench_conf *conf = crew->conf;
+
+	if (crew->workers)
+		zeroed_free(conf, crew->workers, crew->nr * sizeof(*crew->workers));
+	zeroed_free(conf, crew, sizeof(*crew));
+}
+
 static int crew_alloc(struct crew **out, const struct bench_conf *conf, unsigned nr,
 		      struct placement *placements)
 {
-	struct crew *crew = calloc(1, sizeof(*crew));
+	struct crew *crew = zeroed_alloc(conf, sizeof(*crew));
 	int err = -ENOMEM;
 
 	if (!crew)
 		return err;
 	crew->conf = conf;
 	crew->nr = nr;
-	crew->workers =
-		aligned_alloc(_Alignof(struct bench_worker), nr * sizeof(*crew->workers));
+	crew->workers = zeroed_alloc(conf, nr * sizeof(*crew->workers));
 	if (!crew->workers)
 		goto fail;
-	memset(crew->workers, 0, nr * sizeof(*crew->workers));
 	err = layout_init(&crew->layout, nr, conf->bytes, conf->per_worker, conf->record,
 			  conf->shared);
 	if (err)
@@ -70,27 +99,20 @@ static int crew_alloc(struct crew **out, const struct bench_conf *conf, unsigned
 	err = place_workers(conf, crew, placements);
 	if (err)
 		goto fail_layout;
-	crew->setup = (struct engine_setup){
-		.nr_workers = nr,
-		.shares = crew->layout.shares,
-		.nr_files = crew->layout.nr_files,
-		.file_bytes = crew->layout.file_bytes,
-	};
+	crew->setup = layout_setup(&crew->layout, conf->processes);
 	*out = crew;
 	return 0;
 fail_layout:
 	layout_destroy(&crew->layout);
 fail:
-	free(crew->workers);
-	free(crew);
+	crew_free_memory(crew);
 	return err;
 }
 
 static void crew_free(struct crew *crew)
 {
 	layout_destroy(&crew->layout);
-	free(crew->workers);
-	free(crew);
+	crew_free_memory(crew);
 }
 
 /* ---- the arena ---- */
@@ -265,11 +287,36 @@ static void tell(const struct bench *bench, const struct result_sample *sample)
 	}
 }
 
+/* A side that asked for huge pages and did not get them all says so, once. */
+static void look_at_huge_pages(struct bench *bench, const struct crew *crew,
+			       const struct result_sample *sample)
+{
+	const struct bench_conf *conf = bench->conf;
+	uint64_t wanted, got = sample->counters.pmd_mapped_bytes;
+	struct reason text;
+
+	if (sample->failure || bench->warned_no_huge[sample->side])
+		return;
+	wanted = cell_huge_wanted(crew);
+	if (got >= wanted) /* also where it cannot be told */
+		return;
+	bench->warned_no_huge[sample->side] = true;
+	reason_set(&text, 0,
+		   "%s asked for huge pages and got %s of %s mapped so (%s, -t %u); see "
+		   "huge= of the mount, shmem_enabled and khugepaged in "
+		   "/sys/kernel/mm/transparent_hugepage, and thp_file_fallback below",
+		   conf->sides[sample->side].name, format_size(got).text,
+		   format_size(wanted).text, conf->phases[sample->phase]->name,
+		   sample->threads);
+	warn(bench, text.text);
+}
+
 static void finish_sample(struct bench *bench, const struct crew *crew,
 			  struct result_sample *sample)
 {
 	uint64_t step_ns = bench->result->environment.clock_step_ns;
 
+	look_at_huge_pages(bench, crew, sample);
 	sample->too_short = !sample->failure &&
 			    sample->window_ns < BENCH_MIN_CLOCK_STEPS * step_ns;
 	result_sample_rates(sample);
@@ -285,7 +332,7 @@ static int run_phase(struct crew *crew, struct engine *engine, const struct phas
 
 	if (!phase->starts_empty && !resident)
 		err = cell_make_resident(crew, engine, why);
-	return err ? err : cell_measure(crew, engine, phase);
+	return err ? err : cell_measure(crew, engine, phase, why);
 }
 
 static int measure_phase(struct bench *bench, struct crew *crew,
@@ -311,7 +358,9 @@ static int measure_phase(struct bench *bench, struct crew *crew,
 		err = cell_collect(crew, sample);
 	if (err)
 		return err;
-	*resident = !sample->failure;
+	*resident = !sample->failure &&
+		    (!conf->phases[phase]->starts_empty ||
+		     !(conf->sides[side].engine.flags & ENGINE_FILLS));
 	finish_sample(bench, crew, sample);
 	return 0;
 }
@@ -332,17 +381,15 @@ static int void_side(struct bench *bench, struct crew *crew,
 	return 0;
 }
 
-static int run_side(struct bench *bench, struct crew *crew,
-		    const struct placement *placements, unsigned side, unsigned round)
+/* All phases of a side whose workers are there. */
+static int run_phases(struct bench *bench, struct crew *crew,
+		      const struct placement *placements, unsigned side, unsigned round)
 {
 	struct engine *engine = &bench->conf->sides[side].engine;
 	struct reason why = { "" };
 	bool resident = false;
 	int err;
 
-	err = engine->ops->start(engine, &crew->setup, &why);
-	if (err)
-		return void_side(bench, crew, placements, side, round, &why);
 	err = cell_side_start(crew, engine, &why);
 	if (err == -EINTR)
 		return err;
@@ -354,11 +401,10 @@ static int run_side(struct bench *bench, struct crew *crew,
 					    &resident);
 	if (err == -EINTR || cell_side_stop(crew, engine) == -EINTR)
 		return -EINTR;
-	engine->ops->stop(engine);
 	return err;
 }
 
-/* ---- one thread count of one round ---- */
+/* ---- the workers ---- */
 
 static void look_at_binding(struct bench *bench, int bind_err)
 {
@@ -375,6 +421,72 @@ static void look_at_binding(struct bench *bench, int bind_err)
 	free(bench->result->parameters.pinned);
 	bench->result->parameters.pinned = strdup("none (not permitted)");
 }
+
+static void stop_workers(struct crew *crew)
+{
+	team_stop(crew->team);
+	crew->team = NULL;
+	/* What a process allocated went with it. */
+	if (!crew->conf->processes)
+		crew_release(crew);
+}
+
+/* Starts and prepares the workers. 0; -EINTR; else @why not, and then none is there. */
+static int start_workers(struct bench *bench, struct crew *crew,
+			 const struct placement *placements, struct reason *why)
+{
+	const struct bench_conf *conf = bench->conf;
+	int bind_err = 0, err;
+
+	err = team_start(&crew->team, crew->nr, conf->processes, conf->topo, placements,
+			 &bind_err, why);
+	if (err)
+		return err;
+	look_at_binding(bench, bind_err);
+	err = crew_prepare(crew, why);
+	if (err && err != -EINTR)
+		stop_workers(crew);
+	return err;
+}
+
+/* Processes are forked when the engine has its files, and end with the side. */
+static int run_side_in_processes(struct bench *bench, struct crew *crew,
+				 const struct placement *placements, unsigned side,
+				 unsigned round)
+{
+	struct reason why = { "" };
+	int err = start_workers(bench, crew, placements, &why);
+
+	if (err == -EINTR)
+		return err;
+	if (err)
+		return void_side(bench, crew, placements, side, round, &why);
+	err = run_phases(bench, crew, placements, side, round);
+	if (err != -EINTR)
+		stop_workers(crew);
+	return err;
+}
+
+static int run_side(struct bench *bench, struct crew *crew,
+		    const struct placement *placements, unsigned side, unsigned round)
+{
+	struct engine *engine = &bench->conf->sides[side].engine;
+	struct reason why = { "" };
+	int err;
+
+	err = engine->ops->start(engine, &crew->setup, &why);
+	if (err)
+		return void_side(bench, crew, placements, side, round, &why);
+	if (bench->conf->processes)
+		err = run_side_in_processes(bench, crew, placements, side, round);
+	else
+		err = run_phases(bench, crew, placements, side, round);
+	if (err != -EINTR)
+		engine->ops->stop(engine);
+	return err;
+}
+
+/* ---- one thread count of one round ---- */
 
 /* The sides in turn, in an order that flips each round (ABBA). */
 static int run_sides(struct bench *bench, struct crew *crew,
@@ -402,7 +514,8 @@ static int run_threads(struct bench *bench, unsigned nr_threads, unsigned round,
 	struct placement placements[BENCH_MAX_THREADS];
 	struct reason void_why;
 	struct crew *crew;
-	int err, bind_err = 0;
+	bool started = false;
+	int err;
 
 	err = crew_alloc(&crew, conf, nr_threads, placements);
 	if (err)
@@ -410,19 +523,19 @@ static int run_threads(struct bench *bench, unsigned nr_threads, unsigned round,
 	err = fit_arena(bench, crew, why);
 	if (err)
 		goto out;
-	if (team_start(&crew->team, nr_threads, conf->topo, placements, &bind_err,
-		       &void_why)) {
-		err = run_sides(bench, crew, placements, round, &void_why);
-		goto out;
+	if (conf->processes) {
+		err = run_sides(bench, crew, placements, round, NULL);
+	} else {
+		err = start_workers(bench, crew, placements, &void_why);
+		started = !err;
+		if (err != -EINTR)
+			err = run_sides(bench, crew, placements, round,
+					err ? &void_why : NULL);
 	}
-	look_at_binding(bench, bind_err);
-	err = crew_prepare(crew, &void_why);
-	if (err != -EINTR)
-		err = run_sides(bench, crew, placements, round, err ? &void_why : NULL);
 	if (err == -EINTR)
 		return err; /* the workers still run: what they use is theirs */
-	team_stop(crew->team);
-	crew_release(crew);
+	if (started)
+		stop_workers(crew);
 out:
 	if (err == -ENOMEM && !why->text[0])
 		reason_set(why, err, "out of memory");
@@ -443,9 +556,15 @@ int bench_describe(const struct bench_conf *conf, struct result *result)
 {
 	int err = 0;
 
-	for (unsigned s = 0; s < conf->nr_sides && !err; s++)
-		err = result_add_side(result, conf->sides[s].name,
-				      conf->sides[s].engine.spec);
+	for (unsigned s = 0; s < conf->nr_sides && !err; s++) {
+		const struct engine *engine = &conf->sides[s].engine;
+
+		err = result_add_side(result, conf->sides[s].name, engine->spec);
+		if (err || !engine->mount)
+			continue;
+		result->sides[s].mount = strdup(engine->mount);
+		err = result->sides[s].mount ? 0 : -ENOMEM;
+	}
 	for (size_t p = 0; p < conf->nr_phases && !err; p++)
 		err = result_add_phase(result, conf->phases[p]->name, NULL);
 	return err;

@@ -44,7 +44,8 @@ struct bench_conf {
 	bool per_worker;
 	uint64_t record;
 	unsigned rounds;
-	bool shared; /* one file for all workers */
+	bool shared;	/* one file for all workers */
+	bool processes; /* workers are processes; else threads */
 	enum pin_policy pin;
 	bool mem_local; /* memory from the worker's node; else where the system puts it */
 	uint64_t seed;
@@ -59,6 +60,15 @@ struct bench_conf {
 };
 
 /*
+ * Opens the engines of all sides: mounts and directories are there from now on, and what the files
+ * need was held against them. 0; -EINVAL where the options do not go together; else -errno: it cannot
+ * be measured here. @why names the side.
+ */
+int bench_open(const struct bench_conf *conf, struct reason *why);
+void bench_close(const struct bench_conf *conf);
+
+/*
+ * Between bench_open() and bench_run().
  * What every thread count needs against what this process may take (MemAvailable, memory
  * cgroup, RLIMIT_AS): 0, or -ENOMEM with @why, which names the limit and the option to lower;
  * -EINVAL where a permutation would have more than 2^32 records.

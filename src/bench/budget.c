@@ -12,6 +12,8 @@
 
 /* A stack's touched pages, thread descriptors, allocator slack: measured, rounded up. */
 #define WORKER_RSS (64 * 1024)
+/* The same, page tables, and what a process writes to of what it inherited. */
+#define PROCESS_RSS (512 * 1024)
 /* The program itself with its libraries, and the result. */
 #define PROGRAM_RSS (32 << 20)
 
@@ -118,12 +120,7 @@ size_t worker_private_bytes(const struct bench_conf *conf, const struct share *s
 static int setup_bytes(const struct bench_conf *conf, const struct layout *layout,
 		       size_t *bytes)
 {
-	struct engine_setup setup = {
-		.nr_workers = layout->nr_workers,
-		.shares = layout->shares,
-		.nr_files = layout->nr_files,
-		.file_bytes = layout->file_bytes,
-	};
+	struct engine_setup setup = layout_setup(layout, conf->processes);
 	struct arena_plan plan = { 0 };
 	size_t overhead = 0;
 	int err = arena_plan_add(&plan, conf, &setup);
@@ -139,7 +136,8 @@ static int setup_bytes(const struct bench_conf *conf, const struct layout *layou
 	}
 	*bytes += overhead + PROGRAM_RSS;
 	for (unsigned i = 0; i < layout->nr_workers; i++)
-		*bytes += worker_private_bytes(conf, &layout->shares[i]) + WORKER_RSS;
+		*bytes += worker_private_bytes(conf, &layout->shares[i]) +
+			  (conf->processes ? PROCESS_RSS : WORKER_RSS);
 	return err;
 }
 

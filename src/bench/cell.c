@@ -10,10 +10,20 @@
 #include "bench/budget.h"
 #include "stats/stats.h"
 #include "sys/arena.h"
+#include "sys/sigbus.h"
+#include "sys/usage.h"
 
 static bool is_idle(const struct bench_worker *worker)
 {
 	return !worker->nr_records;
+}
+
+/* What all workers do together. 0; -EINTR; -ECHILD with @why. */
+static int call(struct crew *crew, team_fn *fn, void *arg, struct reason *why)
+{
+	int err = team_call(crew->team, fn, arg, crew->conf->stop);
+
+	return err == -ECHILD ? reason_set(why, err, "%s", team_death(crew->team)) : err;
 }
 
 /* ---- preparation: once for a thread count ---- */
@@ -52,7 +62,7 @@ static void prepare_worker(void *arg, unsigned id)
 
 int crew_prepare(struct crew *crew, struct reason *why)
 {
-	int err = team_call(crew->team, prepare_worker, crew, crew->conf->stop);
+	int err = call(crew, prepare_worker, crew, why);
 
 	if (err)
 		return err;
@@ -122,14 +132,14 @@ int cell_side_start(struct crew *crew, struct engine *engine, struct reason *why
 	int err;
 
 	crew->run = (struct phase_run){ .crew = crew, .engine = engine };
-	err = team_call(crew->team, start_worker, &crew->run, crew->conf->stop);
+	err = call(crew, start_worker, &crew->run, why);
 	return err ? err : first_failure(crew, why);
 }
 
 int cell_side_stop(struct crew *crew, struct engine *engine)
 {
 	crew->run = (struct phase_run){ .crew = crew, .engine = engine };
-	return team_call(crew->team, stop_worker, &crew->run, crew->conf->stop);
+	return call(crew, stop_worker, &crew->run, NULL);
 }
 
 /* ---- one phase ---- */
@@ -140,6 +150,7 @@ static void set_loop(struct phase_run *run, struct bench_worker *worker)
 
 	worker->loop = (struct loop){
 		.worker = &worker->engine,
+		.run = run->loop,
 		.fault = run->engine->ops->fault,
 		.start = share->start,
 		.end = share->end,
@@ -191,12 +202,71 @@ static void check_loads(const struct phase_run *run, struct bench_worker *worker
 		   (unsigned long long)offset);
 }
 
+static int run_loop(void *arg)
+{
+	struct bench_worker *worker = arg;
+
+	return worker->loop.run(&worker->loop);
+}
+
+/* The loop; where the CPU itself faults, under guard. */
+static int guard_loop(const struct phase_run *run, struct bench_worker *worker,
+		      struct sigbus_guard *guard)
+{
+	if (!(run->engine->flags & ENGINE_REAL_FAULTS))
+		return worker->loop.run(&worker->loop);
+	guard->resolve = run->engine->ops->resolve;
+	guard->arg = &worker->engine;
+	return sigbus_run(guard, run_loop, worker);
+}
+
+static void explain(const struct phase_run *run, struct bench_worker *worker, int err,
+		    const struct sigbus_guard *guard)
+{
+	if (run->engine->ops->explain)
+		run->engine->ops->explain(&worker->engine, err, guard, &worker->why);
+	fail_worker(worker, err);
+}
+
+/* What the whole machine counts: worker 0 reads it for all. */
+static void read_vmstat(const struct phase_run *run, unsigned id,
+			uint64_t values[static RESULT_NR_VMSTAT])
+{
+	if (!id && run->engine->flags & ENGINE_REAL_FAULTS)
+		vmstat_read("", result_vmstat_names, values, RESULT_NR_VMSTAT);
+}
+
+static void vmstat_since(struct phase_run *run, const uint64_t *before)
+{
+	for (unsigned i = 0; i < RESULT_NR_VMSTAT; i++)
+		if (run->vmstat[i] != UINT64_MAX)
+			run->vmstat[i] -= before[i];
+}
+
+/*
+ * Before anything is unmapped. smaps tells of a whole process: worker 0 for all threads, each
+ * process for itself.
+ */
+static void look_at_mapping(const struct phase_run *run, struct bench_worker *worker)
+{
+	const struct engine_ops *ops = run->engine->ops;
+
+	worker->pmd_mapped_bytes = worker->huge_wanted = 0;
+	if (!ops->huge_wanted)
+		return;
+	worker->huge_wanted = ops->huge_wanted(&worker->engine);
+	if (run->crew->setup.processes || !worker->engine.id)
+		worker->pmd_mapped_bytes = usage_pmd_mapped_bytes("");
+}
+
 static void phase_worker(void *arg, unsigned id)
 {
 	struct phase_run *run = arg;
 	struct bench_worker *worker = &run->crew->workers[id];
 	const struct engine_ops *ops = run->engine->ops;
-	uint64_t opened_ns;
+	uint64_t opened_ns, vmstat[RESULT_NR_VMSTAT];
+	struct sigbus_guard guard = { 0 };
+	struct usage before, after;
 	int err = 0;
 
 	map_worker(run, worker);
@@ -208,19 +278,29 @@ static void phase_worker(void *arg, unsigned id)
 	if (ops->reset_counters)
 		ops->reset_counters(&worker->engine);
 
+	read_vmstat(run, id, vmstat);
+	usage_read(&before);
+
 	opened_ns = team_barrier(run->crew->team);
 	worker->start_ns = clock_now_ns();
 	if (!worker->failed)
-		err = run->loop(&worker->loop);
+		err = guard_loop(run, worker, &guard);
 	worker->end_ns = clock_now_ns();
 
+	usage_read(&after);
+	worker->usage = usage_since(&after, &before);
 	if (err)
-		fail_worker(worker, err);
+		explain(run, worker, err, &guard);
 	if (ops->counters)
 		ops->counters(&worker->engine, &worker->counters);
 	if (!id)
 		run->opened_ns = opened_ns;
 	team_barrier(run->crew->team); /* no unmapping inside another worker's window */
+	read_vmstat(run, id, run->vmstat);
+	if (!id)
+		vmstat_since(run, vmstat);
+	look_at_mapping(run, worker);
+	team_barrier(run->crew->team);
 	worker->unmap_start_ns = clock_now_ns();
 	if (ops->unmap)
 		ops->unmap(&worker->engine);
@@ -229,7 +309,8 @@ static void phase_worker(void *arg, unsigned id)
 		check_loads(run, worker);
 }
 
-int cell_measure(struct crew *crew, struct engine *engine, const struct phase *phase)
+int cell_measure(struct crew *crew, struct engine *engine, const struct phase *phase,
+		 struct reason *why)
 {
 	enum access access = engine->flags & ENGINE_NO_COPY ? ACCESS_NONE : phase->access;
 
@@ -240,7 +321,25 @@ int cell_measure(struct crew *crew, struct engine *engine, const struct phase *p
 		.access = access,
 		.loop = loop_choose(access, phase->order),
 	};
-	return team_call(crew->team, phase_worker, &crew->run, crew->conf->stop);
+	return call(crew, phase_worker, &crew->run, why);
+}
+
+static void fill_worker(void *arg, unsigned id)
+{
+	struct phase_run *run = arg;
+	struct bench_worker *worker = &run->crew->workers[id];
+	const struct engine_ops *ops = run->engine->ops;
+	int err;
+
+	worker->failed = false;
+	worker->why.text[0] = '\0';
+	err = ops->empty(&worker->engine, &worker->why);
+	team_barrier(run->crew->team);
+	if (!err)
+		err = ops->fill(&worker->engine, worker->store_buffer,
+				run->crew->conf->record, &worker->why);
+	if (err)
+		fail_worker(worker, err);
 }
 
 int cell_make_resident(struct crew *crew, struct engine *engine, struct reason *why)
@@ -250,7 +349,12 @@ int cell_make_resident(struct crew *crew, struct engine *engine, struct reason *
 
 	if (engine->flags & ENGINE_NO_COPY)
 		return 0;
-	err = cell_measure(crew, engine, &phases[0]);
+	if (engine->flags & ENGINE_FILLS) {
+		crew->run = (struct phase_run){ .crew = crew, .engine = engine };
+		err = call(crew, fill_worker, &crew->run, why);
+	} else {
+		err = cell_measure(crew, engine, &phases[0], why);
+	}
 	if (err)
 		return err;
 	err = first_failure(crew, &inner);
@@ -283,6 +387,27 @@ static void add_counters(struct result_counters *sum,
 	add_lock(&sum->lru, &cache->lru);
 }
 
+/* The faults of an in-process page cache are its own to count; all others are the kernel's. */
+static void add_usage(struct result_counters *sum, const struct bench_worker *worker,
+		      unsigned flags)
+{
+	const struct usage *usage = &worker->usage;
+
+	sum->voluntary_switches += usage->voluntary_switches;
+	sum->involuntary_switches += usage->involuntary_switches;
+	sum->user_ns += usage->user_ns;
+	sum->system_ns += usage->system_ns;
+	if (flags & ENGINE_HAS_COUNTERS || !(flags & ENGINE_REAL_FAULTS))
+		return;
+	sum->faults += usage->minor_faults + usage->major_faults;
+	sum->minor_faults += usage->minor_faults;
+	sum->major_faults += usage->major_faults;
+	if (worker->pmd_mapped_bytes == UINT64_MAX || sum->pmd_mapped_bytes == UINT64_MAX)
+		sum->pmd_mapped_bytes = UINT64_MAX;
+	else
+		sum->pmd_mapped_bytes += worker->pmd_mapped_bytes;
+}
+
 static void fill_sample(struct result_sample *sample, const struct crew *crew)
 {
 	const struct phase_run *run = &crew->run;
@@ -301,9 +426,15 @@ static void fill_sample(struct result_sample *sample, const struct crew *crew)
 		unmap_end_ns = max_u64(unmap_end_ns, worker->unmap_end_ns);
 		if (run->engine->ops->counters)
 			add_counters(&sample->counters, &worker->counters);
+		add_usage(&sample->counters, worker, run->engine->flags);
 	}
+	sample->counters.known = RESULT_USAGE;
 	if (run->engine->flags & ENGINE_HAS_COUNTERS)
-		sample->counters.known = RESULT_FAULTS | RESULT_LOCKS;
+		sample->counters.known |= RESULT_FAULTS | RESULT_LOCKS;
+	if (run->engine->flags & ENGINE_REAL_FAULTS) {
+		sample->counters.known |= RESULT_FAULTS | RESULT_VMSTAT;
+		memcpy(sample->counters.vmstat, run->vmstat, sizeof(run->vmstat));
+	}
 	sample->window_ns = end_ns - run->opened_ns;
 	sample->unmap_ns = unmap_end_ns - unmap_start_ns;
 }
@@ -317,4 +448,13 @@ int cell_collect(const struct crew *crew, struct result_sample *sample)
 		return 0;
 	sample->failure = strdup(why.text);
 	return sample->failure ? 0 : -ENOMEM;
+}
+
+uint64_t cell_huge_wanted(const struct crew *crew)
+{
+	uint64_t bytes = 0;
+
+	for (unsigned i = 0; i < crew->nr; i++)
+		bytes += crew->workers[i].huge_wanted;
+	return bytes;
 }

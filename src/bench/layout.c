@@ -67,3 +67,14 @@ void layout_destroy(struct layout *layout)
 	free(layout->file_bytes);
 	memset(layout, 0, sizeof(*layout));
 }
+
+struct engine_setup layout_setup(const struct layout *layout, bool processes)
+{
+	return (struct engine_setup){
+		.nr_workers = layout->nr_workers,
+		.shares = layout->shares,
+		.nr_files = layout->nr_files,
+		.file_bytes = layout->file_bytes,
+		.processes = processes,
+	};
+}

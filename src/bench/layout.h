@@ -26,4 +26,7 @@ int layout_init(struct layout *layout, unsigned nr_workers, uint64_t bytes,
 		bool per_worker, uint64_t record, bool shared);
 void layout_destroy(struct layout *layout);
 
+/* What engines see of it; the layout stays its owner. No arena yet. */
+struct engine_setup layout_setup(const struct layout *layout, bool processes);
+
 #endif

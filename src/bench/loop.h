@@ -8,8 +8,19 @@
 #include "bench/phase.h"
 #include "engine/engine.h"
 
+struct loop;
+
+/*
+ * Moves every record of the share once, whole, between the buffer and the mapping. Inside: no
+ * clock, no option, no store to shared memory; one call into the engine a contiguous run of bytes,
+ * none for a record within the run it is in. Loads cannot be optimised away.
+ * 0, or what the engine's fault() returned.
+ */
+typedef int loop_fn(struct loop *loop);
+
 struct loop {
 	struct engine_worker *worker;
+	loop_fn *run; /* what loop_choose() chose */
 	int (*fault)(struct engine_worker *worker, uint64_t offset, bool write,
 		     struct extent *extent); /* the engine's */
 	uint64_t start, end;		     /* the worker's share, bytes of the file */
@@ -19,14 +30,6 @@ struct loop {
 	char *buffer;		     /* @record bytes */
 	uint64_t bytes;		     /* out: what was moved */
 };
-
-/*
- * Moves every record of the share once, whole, between the buffer and the mapping. Inside: no
- * clock, no option, no store to shared memory; one call into the engine a contiguous run of bytes,
- * none for a record within the run it is in. Loads cannot be optimised away.
- * 0, or what the engine's fault() returned.
- */
-typedef int loop_fn(struct loop *loop);
 
 loop_fn *loop_choose(enum access access, enum order order);
 

@@ -156,7 +156,7 @@ static int fill_parameters(struct result_parameters *p, const struct options *op
 	p->rounds = options->rounds;
 	p->seed = options->seed;
 	if (set_text(&p->layout, options->shared ? "shared" : "private") ||
-	    set_text(&p->workers, "thread") ||
+	    set_text(&p->workers, options->processes ? "process" : "thread") ||
 	    set_text(&p->pin, pin_name(options->pin)) ||
 	    set_text(&p->mem, options->mem_local ? "local" : "none") ||
 	    set_text(&p->pinned, pin_name(options->pin)) ||
@@ -284,6 +284,7 @@ static struct bench_conf bench_conf(struct measurement *m, const struct topo *to
 		.record = options->record,
 		.rounds = options->rounds,
 		.shared = options->shared,
+		.processes = options->processes,
 		.pin = options->pin,
 		.mem_local = options->mem_local,
 		.seed = options->seed,
@@ -319,7 +320,9 @@ int measurement_run(struct measurement *m)
 		fail(EXIT_CANNOT, "%s", why.text);
 	options_complete(&m->options, topo);
 	conf = bench_conf(m, topo, &context);
-	err = bench_check(&conf, &why);
+	err = bench_open(&conf, &why);
+	if (!err)
+		err = bench_check(&conf, &why);
 	if (err)
 		fail(err == -EINVAL ? EXIT_USAGE : EXIT_CANNOT, "%s", why.text);
 	context.result = new_result(m, topo);
@@ -336,6 +339,7 @@ int measurement_run(struct measurement *m)
 		fflush(NULL);
 		_exit(status);
 	}
+	bench_close(&conf);
 	result_free(context.result);
 	topo_free(topo);
 	return status;

@@ -53,7 +53,10 @@ static const struct argp_option common_options[] = {
 	{ "seed", KEY_SEED, "N", 0, "Of the random phases and the resampling (default 1)",
 	  1 },
 	{ NULL, 0, NULL, 0, "Where workers run:", 2 },
-	{ "workers", KEY_WORKERS, "thread", 0, "What a worker is (default thread)", 2 },
+	{ "workers", KEY_WORKERS, "thread|process", 0,
+	  "What a worker is (default thread); processes do not share mmap_lock, and go with "
+	  "kernel and tmpfs",
+	  2 },
 	{ "pin", KEY_PIN, "spread|compact|none", 0,
 	  "Nodes, then cores, then siblings; the other "
 	  "way round; or not at all (default spread)",
@@ -141,7 +144,7 @@ static void phases_argument(struct options *options, const char *arg)
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	static const char *const layouts[] = { "private", "shared", NULL };
-	static const char *const workers[] = { "thread", NULL };
+	static const char *const workers[] = { "thread", "process", NULL };
 	static const char *const pins[] = { "spread", "compact", "none", NULL };
 	static const char *const mems[] = { "local", "none", NULL };
 	static const char *const pers[] = { "thread", "total", NULL };
@@ -180,7 +183,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		options->seed = number_argument("--seed", arg, 0, INT64_MAX);
 		return 0;
 	case KEY_WORKERS:
-		choose("--workers", arg, workers);
+		options->processes = choose("--workers", arg, workers);
 		return 0;
 	case KEY_PIN:
 		options->pin = (enum pin_policy)choose("--pin", arg, pins);

@@ -7,8 +7,9 @@
 
 #include "engine/spec.h"
 
-const struct engine_ops *const engines[] = { &engine_cache, &engine_memory, &engine_null,
-					     NULL };
+const struct engine_ops *const engines[] = {
+	&engine_cache, &engine_kernel, &engine_tmpfs, &engine_memory, &engine_null, NULL,
+};
 
 static const struct engine_ops *engine_find(const char *name)
 {
@@ -32,7 +33,7 @@ int engine_parse(struct engine *engine, const char *text, struct reason *why)
 	if (!engine->ops) {
 		err = reason_set(why, -EINVAL,
 				 "engine '%s': there is no engine '%s' (there are: "
-				 "cache, memory, null)",
+				 "cache, kernel, tmpfs, memory, null)",
 				 text, spec.name);
 		goto out;
 	}

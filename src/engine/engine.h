@@ -84,8 +84,11 @@ enum engine_flags {
 	/* The CPU faults when its memory is touched: getrusage() counts, SIGBUS may be raised. */
 	ENGINE_REAL_FAULTS = 1 << 3,
 	ENGINE_PROCESSES = 1 << 4, /* its workers may be processes */
-	ENGINE_SHARED_ARENA = 1
-			      << 5, /* the arena has to be one that can be mapped again */
+	/* The arena has to be one that can be mapped a second time. */
+	ENGINE_SHARED_ARENA = 1 << 5,
+	ENGINE_FILLS =
+		1
+		<< 6, /* files are made resident by fill(), also after an initial writer */
 };
 
 struct engine_ops {
@@ -143,7 +146,8 @@ struct engine_ops {
 	void (*reset_counters)(struct engine_worker *worker);
 };
 
-extern const struct engine_ops engine_cache, engine_memory, engine_null;
+extern const struct engine_ops engine_cache, engine_kernel, engine_memory, engine_null,
+	engine_tmpfs;
 extern const struct engine_ops *const engines[]; /* NULL-terminated */
 
 /* Parses "NAME[:KEY=VALUE[,KEY=VALUE]...]" (a backslash escapes a comma or a backslash in a value).

@@ -10,6 +10,10 @@
 #include "base/bits.h"
 #include "stats/stats.h"
 
+#define VMSTAT_NAME(name) #name,
+const char *const result_vmstat_names[RESULT_NR_VMSTAT] = { RESULT_VMSTAT_COUNTERS(
+	VMSTAT_NAME) };
+
 /* Phases are stored by name; these are the headings of pagezone's own. */
 static const struct {
 	const char *name, *title;

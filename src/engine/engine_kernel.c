@@ -1,0 +1,703 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The kernel and tmpfs engines: files of the running kernel's page cache, mapped shared. They
+ * differ in where the files lie: under dir=, or on a tmpfs that is mounted for the run.
+ *
+ * A worker's whole share is one extent: the CPU faults while the loop copies. Only with populate=
+ * the loop comes back for each window of pages.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "base/bits.h"
+#include "base/format.h"
+#include "base/parse.h"
+#include "engine/engine.h"
+#include "engine/kernel_dir.h"
+#include "engine/spec.h"
+#include "sys/uffd.h"
+
+/* Linux 5.14. */
+#ifndef MADV_POPULATE_READ
+#define MADV_POPULATE_READ 22
+#endif
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+
+#define KERNEL_KEYS  "advise, populate, faultaround, write"
+#define MAX_POPULATE (1U << 20)
+
+struct kernel_state {
+	int *fds; /* [nr_files]; -1: the file has no bytes */
+};
+
+/* fd -1: the worker has no share. */
+struct kernel_worker {
+	int fd, uffd;
+	uint64_t map_start,
+		map_end;	/* of the file: whole PMD ranges, as far as it goes */
+	char *base;		/* of the mapping, 2 MiB aligned; NULL: not mapped */
+	uint64_t populate;	/* bytes of a window; 0: none */
+	uint8_t *populated;	/* a bit a window */
+	bool write;		/* what the loop does */
+	uint64_t failed_offset; /* where populating failed */
+};
+
+static const struct {
+	const char *name;
+	int advice;
+} advices[] = {
+	{ "normal", MADV_NORMAL },	   { "random", MADV_RANDOM },
+	{ "sequential", MADV_SEQUENTIAL }, { "hugepage", MADV_HUGEPAGE },
+	{ "nohugepage", MADV_NOHUGEPAGE }, { "willneed", MADV_WILLNEED },
+};
+
+/* ---- the spec ---- */
+
+static int parse_advice(struct engine *engine, const char *name, struct reason *why)
+{
+	engine->conf.kernel.advice = -1;
+	if (!name)
+		return 0;
+	for (size_t i = 0; i < ARRAY_SIZE(advices); i++) {
+		if (strcmp(advices[i].name, name))
+			continue;
+		engine->conf.kernel.advice = advices[i].advice;
+		return 0;
+	}
+	return reason_set(why, -EINVAL,
+			  "advise=%s: advise is normal, random, sequential, hugepage, "
+			  "nohugepage or willneed",
+			  name);
+}
+
+static int parse_populate(struct engine *engine, const char *text, struct reason *why)
+{
+	uint64_t n;
+
+	if (!text)
+		return 0;
+	if (parse_uint(text, 1, MAX_POPULATE, &n))
+		return reason_set(why, -EINVAL,
+				  "populate=%s: populate is a number of pages, 1 to %u",
+				  text, MAX_POPULATE);
+	engine->conf.kernel.populate = (unsigned)n;
+	return 0;
+}
+
+static int parse_faultaround(struct engine *engine, const char *text, struct reason *why)
+{
+	if (!text || !strcmp(text, "on"))
+		return 0;
+	if (strcmp(text, "off"))
+		return reason_set(why, -EINVAL,
+				  "faultaround=%s: faultaround is on or off", text);
+	engine->conf.kernel.no_faultaround = true;
+	return 0;
+}
+
+static int parse_write(struct engine *engine, const char *text, struct reason *why)
+{
+	if (!text)
+		return 0;
+	if (parse_size(text, &engine->conf.kernel.write) || !engine->conf.kernel.write ||
+	    engine->conf.kernel.write > 1 << 30)
+		return reason_set(why, -EINVAL,
+				  "write=%s: write is the size of a write(2), up to 1g",
+				  text);
+	engine->flags |= ENGINE_FILLS;
+	return 0;
+}
+
+static int parse_common(struct engine *engine, struct spec *spec, const char *known,
+			struct reason *why)
+{
+	int err = parse_advice(engine, spec_take(spec, "advise"), why);
+
+	if (!err)
+		err = parse_populate(engine, spec_take(spec, "populate"), why);
+	if (!err)
+		err = parse_faultaround(engine, spec_take(spec, "faultaround"), why);
+	if (!err)
+		err = parse_write(engine, spec_take(spec, "write"), why);
+	return err ? err : spec_refuse_rest(spec, known, why);
+}
+
+static int kernel_parse(struct engine *engine, struct spec *spec, struct reason *why)
+{
+	const char *dir = spec_take(spec, "dir");
+
+	if (!dir || !*dir)
+		return reason_set(why, -EINVAL,
+				  "kernel needs dir=DIR, the directory its files lie in");
+	engine->conf.kernel.dir = strdup(dir);
+	if (!engine->conf.kernel.dir)
+		return reason_set(why, -ENOMEM, "out of memory");
+	return parse_common(engine, spec, "dir, " KERNEL_KEYS, why);
+}
+
+static int tmpfs_parse(struct engine *engine, struct spec *spec, struct reason *why)
+{
+	static const char *const kinds[] = { "never", "always", "within_size", "advise" };
+	const char *huge = spec_take(spec, "huge"), *size = spec_take(spec, "size");
+	bool known = false;
+
+	if (!huge)
+		return reason_set(
+			why, -EINVAL,
+			"tmpfs needs huge=never, always, within_size or advise");
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
+		known |= !strcmp(kinds[i], huge);
+	if (!known)
+		return reason_set(why, -EINVAL,
+				  "huge=%s: huge is never, always, within_size or advise",
+				  huge);
+	if (size && (parse_size(size, &engine->conf.kernel.size) ||
+		     engine->conf.kernel.size < PAGE_SIZE ||
+		     engine->conf.kernel.size > INT64_MAX))
+		return reason_set(why, -EINVAL,
+				  "size=%s: size is that of the tmpfs, at least 4k",
+				  size);
+	engine->conf.kernel.huge = strdup(huge);
+	if (!engine->conf.kernel.huge)
+		return reason_set(why, -ENOMEM, "out of memory");
+	return parse_common(engine, spec, "huge, size, " KERNEL_KEYS, why);
+}
+
+static void kernel_destroy(struct engine *engine)
+{
+	free(engine->conf.kernel.dir);
+	free(engine->conf.kernel.huge);
+}
+
+/* ---- mapping ---- */
+
+/* What a worker maps of its file: whole PMD ranges, so that huge pages can be mapped whole. */
+static void map_range(const struct engine_setup *setup, const struct share *share,
+		      uint64_t *start, uint64_t *end)
+{
+	*start = align_down(share->start, PMD_SIZE);
+	*end = min_u64(align_up(share->end, PMD_SIZE),
+		       align_up(setup->file_bytes[share->file], PAGE_SIZE));
+}
+
+/*
+ * Maps [@start, @end) of the file shared at an address as aligned to huge pages as the offset is.
+ * NULL with errno.
+ */
+static char *map_aligned(int fd, uint64_t start, uint64_t end)
+{
+	size_t bytes = end - start, room = bytes + PMD_SIZE, head;
+	char *raw = mmap(NULL, room, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
+	     *base;
+
+	if (raw == MAP_FAILED)
+		return NULL;
+	head = -(uintptr_t)raw & (PMD_SIZE - 1);
+	base = raw + head;
+	if (mmap(base, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd,
+		 (off_t)start) == MAP_FAILED) {
+		int err = errno;
+
+		munmap(raw, room);
+		errno = err;
+		return NULL;
+	}
+	if (head)
+		munmap(raw, head);
+	if (room > head + bytes)
+		munmap(base + bytes, room - head - bytes);
+	return base;
+}
+
+/*
+ * Registering a mapping for userfaultfd write-protect, and never protecting anything, has the kernel
+ * map one page a fault (uffd_disable_fault_around() of mm/memory.c). Asynchronous write-protect goes with
+ * every file system (Linux 6.7), the other kind with tmpfs (5.19).
+ */
+static int open_uffd(struct reason *why)
+{
+	int fd = uffd_open(UFFD_FEATURE_WP_ASYNC, NULL);
+
+	return fd >= 0 ? fd : uffd_open(UFFD_FEATURE_WP_HUGETLBFS_SHMEM, why);
+}
+
+static int advise_mapping(const struct engine *engine, char *base, size_t bytes, int uffd,
+			  struct reason *why)
+{
+	int advice = engine->conf.kernel.advice, err;
+
+	if (advice >= 0 && madvise(base, bytes, advice))
+		return reason_set(
+			why, -errno, "advise=: madvise says: %s%s", strerror(errno),
+			errno == EINVAL ? " (this kernel does not know it)" : "");
+	if (uffd < 0)
+		return 0;
+	err = uffd_register(uffd, base, bytes, UFFDIO_REGISTER_MODE_WP);
+	if (err)
+		return reason_set(
+			why, err,
+			"faultaround=off: userfaultfd write-protect cannot be had "
+			"for this file system: %s (tmpfs: Linux 5.19; others: 6.7)",
+			strerror(-err));
+	return 0;
+}
+
+/* Whether all that the spec asks of a mapping can be had: tried on one of a page. */
+static int try_mapping(const struct engine *engine, const struct kernel_dir *dir,
+		       struct reason *why)
+{
+	int fd = kernel_dir_file(dir), uffd = -1, err = 0;
+	char *base = NULL;
+
+	if (fd < 0 || ftruncate(fd, PAGE_SIZE) || !(base = map_aligned(fd, 0, PAGE_SIZE)))
+		err = reason_set(why, fd < 0 ? fd : -errno,
+				 "%s: a file cannot be mapped: %s", dir->name,
+				 strerror(fd < 0 ? -fd : errno));
+	if (!err && engine->conf.kernel.no_faultaround) {
+		uffd = open_uffd(why);
+		err = uffd < 0 ? uffd : 0;
+	}
+	if (!err)
+		err = advise_mapping(engine, base, PAGE_SIZE, uffd, why);
+	if (!err && engine->conf.kernel.populate &&
+	    madvise(base, PAGE_SIZE, MADV_POPULATE_READ) && errno == EINVAL)
+		err = reason_set(
+			why, -EINVAL,
+			"populate=: this kernel has no MADV_POPULATE_READ (Linux 5.14)");
+	if (base)
+		munmap(base, PAGE_SIZE);
+	if (uffd >= 0)
+		close(uffd);
+	if (fd >= 0)
+		close(fd);
+	return err;
+}
+
+/* ---- once a run ---- */
+
+static int kernel_open(struct engine *engine, const struct engine_setup *setups,
+		       unsigned nr, struct reason *why)
+{
+	struct kernel_dir *dir = malloc(sizeof(*dir));
+	int err;
+
+	if (!dir)
+		return reason_set(why, -ENOMEM, "out of memory");
+	err = sigbus_install(why);
+	if (err)
+		goto fail;
+	err = kernel_dir_open(dir, engine, setups, nr, &engine->mount, why);
+	if (err)
+		goto fail;
+	err = try_mapping(engine, dir, why);
+	if (err) {
+		kernel_dir_close(dir);
+		goto fail;
+	}
+	engine->opened = dir;
+	return 0;
+fail:
+	free(dir);
+	return err;
+}
+
+static void kernel_close(struct engine *engine)
+{
+	if (!engine->opened)
+		return;
+	kernel_dir_close(engine->opened);
+	free(engine->opened);
+	engine->opened = NULL;
+	free(engine->mount);
+	engine->mount = NULL;
+}
+
+/* Files of tmpfs are memory; page tables are memory everywhere: 8 bytes a page. */
+static size_t kernel_overhead(const struct engine *engine,
+			      const struct engine_setup *setup)
+{
+	const struct kernel_dir *dir = engine->opened;
+	size_t bytes = 0;
+
+	for (unsigned i = 0; i < setup->nr_workers; i++) {
+		const struct share *share = &setup->shares[i];
+
+		bytes +=
+			align_up((share->end - share->start) / PAGE_SIZE * 8, PAGE_SIZE) +
+			PAGE_SIZE;
+	}
+	if (dir && dir->in_memory)
+		bytes += kernel_dir_space(dir, setup);
+	return bytes;
+}
+
+/* ---- once a thread count ---- */
+
+static void close_files(struct kernel_state *state, unsigned nr)
+{
+	for (unsigned i = 0; i < nr; i++)
+		if (state->fds[i] >= 0)
+			close(state->fds[i]);
+	free(state->fds);
+	free(state);
+}
+
+static void kernel_stop(struct engine *engine)
+{
+	close_files(engine->state, engine->setup->nr_files);
+	engine->state = NULL;
+	engine->setup = NULL;
+}
+
+/* As many descriptors as this process may have: 256 files and 256 userfaultfds. */
+static void raise_file_limit(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur == limit.rlim_max)
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+static int make_file(const struct kernel_dir *dir, uint64_t bytes, int *fd,
+		     struct reason *why)
+{
+	int err = 0;
+
+	*fd = kernel_dir_file(dir);
+	if (*fd < 0)
+		err = *fd;
+	else if (ftruncate(*fd, (off_t)bytes))
+		err = -errno;
+	if (!err)
+		return 0;
+	return reason_set(why, err, "%s: no file of %llu bytes can be made: %s%s",
+			  dir->name, (unsigned long long)bytes, strerror(-err),
+			  err == -EMFILE ? "; raise ulimit -n, or lower -t" : "");
+}
+
+static int kernel_start(struct engine *engine, const struct engine_setup *setup,
+			struct reason *why)
+{
+	struct kernel_state *state = calloc(1, sizeof(*state));
+	int err = 0;
+
+	if (!state)
+		return reason_set(why, -ENOMEM, "out of memory");
+	state->fds = calloc(setup->nr_files, sizeof(*state->fds));
+	if (!state->fds) {
+		free(state);
+		return reason_set(why, -ENOMEM, "out of memory");
+	}
+	raise_file_limit();
+	for (unsigned i = 0; i < setup->nr_files; i++)
+		state->fds[i] = -1;
+	for (unsigned i = 0; i < setup->nr_files && !err; i++)
+		if (setup->file_bytes[i])
+			err = make_file(engine->opened, setup->file_bytes[i],
+					&state->fds[i], why);
+	if (err) {
+		close_files(state, setup->nr_files);
+		return err;
+	}
+	engine->setup = setup;
+	engine->state = state;
+	return 0;
+}
+
+/* ---- in the worker ---- */
+
+static void kernel_worker_stop(struct engine_worker *worker)
+{
+	struct kernel_worker *kw = worker->state;
+
+	if (!kw)
+		return;
+	if (kw->uffd >= 0)
+		close(kw->uffd);
+	free(kw->populated);
+	free(kw);
+	worker->state = NULL;
+}
+
+static int kernel_worker_start(struct engine_worker *worker, struct reason *why)
+{
+	const struct engine *engine = worker->engine;
+	const struct kernel_state *state = engine->state;
+	const struct share *share = worker->share;
+	struct kernel_worker *kw = calloc(1, sizeof(*kw));
+
+	if (!kw)
+		return reason_set(why, -ENOMEM, "out of memory");
+	worker->state = kw;
+	kw->fd = kw->uffd = -1;
+	if (share->start == share->end)
+		return 0;
+	kw->fd = state->fds[share->file];
+	map_range(engine->setup, share, &kw->map_start, &kw->map_end);
+	kw->populate = (uint64_t)engine->conf.kernel.populate * PAGE_SIZE;
+	if (kw->populate) {
+		uint64_t windows = div_round_up(kw->map_end, kw->populate) -
+				   kw->map_start / kw->populate;
+
+		kw->populated = calloc(div_round_up(windows, 8), 1);
+		if (!kw->populated)
+			return reason_set(why, -ENOMEM, "out of memory");
+	}
+	if (engine->conf.kernel.no_faultaround) {
+		kw->uffd = open_uffd(why);
+		if (kw->uffd < 0)
+			return kw->uffd;
+	}
+	return 0;
+}
+
+static int kernel_empty(struct engine_worker *worker, struct reason *why)
+{
+	uint64_t bytes = worker->engine->setup->file_bytes[worker->share->file];
+	const struct kernel_state *state = worker->engine->state;
+	int fd = state->fds[worker->share->file];
+
+	if (!worker->share->first || fd < 0)
+		return 0;
+	if (ftruncate(fd, 0) || ftruncate(fd, (off_t)bytes))
+		return reason_set(why, -errno, "the file cannot be emptied: %s",
+				  strerror(errno));
+	return 0;
+}
+
+static uint64_t window_of(const struct kernel_worker *kw, uint64_t offset)
+{
+	return offset / kw->populate - kw->map_start / kw->populate;
+}
+
+static int kernel_map(struct engine_worker *worker, struct reason *why)
+{
+	struct kernel_worker *kw = worker->state;
+	int err;
+
+	if (kw->fd < 0)
+		return 0;
+	kw->base = map_aligned(kw->fd, kw->map_start, kw->map_end);
+	if (!kw->base)
+		return reason_set(
+			why, -errno, "the file cannot be mapped: %s%s", strerror(errno),
+			errno == ENOMEM ? "; see ulimit -v and vm.max_map_count" : "");
+	if (kw->populated)
+		memset(kw->populated, 0, window_of(kw, kw->map_end - 1) / 8 + 1);
+	err = advise_mapping(worker->engine, kw->base, kw->map_end - kw->map_start,
+			     kw->uffd, why);
+	if (!err)
+		return 0;
+	munmap(kw->base, kw->map_end - kw->map_start);
+	kw->base = NULL;
+	return err;
+}
+
+static void kernel_unmap(struct engine_worker *worker)
+{
+	struct kernel_worker *kw = worker->state;
+
+	if (kw->base)
+		munmap(kw->base, kw->map_end - kw->map_start);
+	kw->base = NULL;
+}
+
+/* The window of pages around @offset, which the kernel brings in and maps in one call. */
+static int populate_window(struct kernel_worker *kw, uint64_t offset, bool write,
+			   struct extent *extent)
+{
+	uint64_t start = align_down(offset, PAGE_SIZE) / kw->populate * kw->populate;
+	uint64_t nr = window_of(kw, offset), end;
+
+	end = min_u64(start + kw->populate, kw->map_end);
+	start = max_u64(start, kw->map_start);
+	if (!(kw->populated[nr / 8] & 1U << nr % 8)) {
+		int rc;
+
+		do
+			rc = madvise(kw->base + (start - kw->map_start), end - start,
+				     write ? MADV_POPULATE_WRITE : MADV_POPULATE_READ);
+		while (rc && errno == EINTR);
+		if (rc) {
+			kw->failed_offset = start;
+			return -errno;
+		}
+		kw->populated[nr / 8] |= (uint8_t)(1U << nr % 8);
+	}
+	extent->start = max_u64(start, extent->start);
+	extent->end = min_u64(end, extent->end);
+	return 0;
+}
+
+static int kernel_fault(struct engine_worker *worker, uint64_t offset, bool write,
+			struct extent *extent)
+{
+	struct kernel_worker *kw = worker->state;
+	int err = 0;
+
+	kw->write = write;
+	extent->start = worker->share->start;
+	extent->end = worker->share->end;
+	if (kw->populate)
+		err = populate_window(kw, offset, write, extent);
+	extent->base = kw->base + (extent->start - kw->map_start);
+	return err;
+}
+
+/* ---- files made resident by write(2) ---- */
+
+/* @bytes of the share from @at on, as stores of @record would leave them. */
+static void fill_piece(char *to, uint64_t at, uint64_t bytes, const char *record,
+		       uint64_t record_bytes)
+{
+	while (bytes) {
+		uint64_t skip = at % record_bytes,
+			 len = min_u64(record_bytes - skip, bytes);
+
+		memcpy(to, record + skip, len);
+		to += len;
+		at += len;
+		bytes -= len;
+	}
+}
+
+static int write_all(int fd, const char *from, uint64_t bytes, uint64_t offset)
+{
+	while (bytes) {
+		ssize_t n = pwrite(fd, from, bytes, (off_t)offset);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n ? -errno : -EIO;
+		from += n;
+		offset += (uint64_t)n;
+		bytes -= (uint64_t)n;
+	}
+	return 0;
+}
+
+static int kernel_fill(struct engine_worker *worker, const char *record,
+		       uint64_t record_bytes, struct reason *why)
+{
+	const struct kernel_worker *kw = worker->state;
+	const struct kernel_dir *dir = worker->engine->opened;
+	const struct share *share = worker->share;
+	uint64_t piece = worker->engine->conf.kernel.write;
+	char *buffer;
+	int err = 0;
+
+	if (kw->fd < 0)
+		return 0;
+	buffer = malloc(piece);
+	if (!buffer)
+		return reason_set(why, -ENOMEM, "write=: no memory for %s",
+				  format_size(piece).text);
+	for (uint64_t at = share->start; at < share->end && !err;) {
+		/* In pieces of the file, whose borders a share need not meet. */
+		uint64_t end = min_u64(at - at % piece + piece, share->end);
+
+		fill_piece(buffer, at - share->start, end - at, record, record_bytes);
+		err = write_all(kw->fd, buffer, end - at, at);
+		at = end;
+	}
+	free(buffer);
+	if (err)
+		return reason_set(why, err, "%s: %s", dir->name, strerror(-err));
+	return 0;
+}
+
+/* ---- when it fails ---- */
+
+/*
+ * The kernel's SIGBUS does not say why. A read or a write of the same byte does. It is what the page
+ * fault tried, so it meets the same end, unless something changed meanwhile.
+ */
+static int ask_again(int fd, uint64_t offset, bool write)
+{
+	char byte = 0;
+	ssize_t n = write ? pwrite(fd, &byte, 1, (off_t)offset) :
+			    pread(fd, &byte, 1, (off_t)offset);
+
+	return n < 0 ? -errno : 0;
+}
+
+static void kernel_explain(struct engine_worker *worker, int err,
+			   const struct sigbus_guard *guard, struct reason *why)
+{
+	const struct kernel_worker *kw = worker->state;
+	const struct kernel_dir *dir = worker->engine->opened;
+	uint64_t offset = kw->failed_offset;
+	bool bus = err == -EFAULT;
+
+	if (bus && guard->address - (uintptr_t)kw->base < kw->map_end - kw->map_start)
+		offset = guard->address - (uintptr_t)kw->base + kw->map_start;
+	if (bus) {
+		int cause = ask_again(kw->fd, offset, kw->write);
+
+		/* A load from a hole takes a page too, of tmpfs. */
+		if (!cause && !kw->write && dir->in_memory)
+			cause = ask_again(kw->fd, offset, true);
+		if (cause)
+			err = cause;
+	}
+	if (err == -EFAULT)
+		reason_set(why, err,
+			   "%s (%s): the kernel has no page for offset %llu of the file "
+			   "(SIGBUS), and does not say why",
+			   dir->name, dir->type, (unsigned long long)offset);
+	else
+		reason_set(why, err, "%s (%s): %s, at offset %llu of the file%s",
+			   dir->name, dir->type, strerror(-err),
+			   (unsigned long long)offset,
+			   err != -ENOSPC ? "" :
+			   worker->engine->conf.kernel.dir ?
+					    "; lower -S or -s" :
+					    "; raise size= of the tmpfs");
+}
+
+/* ---- huge pages ---- */
+
+static uint64_t kernel_huge_wanted(struct engine_worker *worker)
+{
+	const struct kernel_worker *kw = worker->state;
+	const struct kernel_dir *dir = worker->engine->opened;
+
+	if (!dir->huge && worker->engine->conf.kernel.advice != MADV_HUGEPAGE)
+		return 0;
+	return align_down(kw->map_end - kw->map_start, PMD_SIZE);
+}
+
+#define KERNEL_FLAGS (ENGINE_REAL_FAULTS | ENGINE_PROCESSES)
+
+#define KERNEL_OPS                                                                     \
+	.flags = KERNEL_FLAGS, .destroy = kernel_destroy, .open = kernel_open,         \
+	.close = kernel_close, .overhead = kernel_overhead, .start = kernel_start,     \
+	.stop = kernel_stop, .worker_start = kernel_worker_start,                      \
+	.worker_stop = kernel_worker_stop, .empty = kernel_empty, .fill = kernel_fill, \
+	.map = kernel_map, .unmap = kernel_unmap, .fault = kernel_fault,               \
+	.explain = kernel_explain, .huge_wanted = kernel_huge_wanted
+
+const struct engine_ops engine_kernel = {
+	.name = "kernel",
+	.summary = "the running kernel's page cache, files under dir=",
+	.parse = kernel_parse,
+	KERNEL_OPS,
+};
+
+const struct engine_ops engine_tmpfs = {
+	.name = "tmpfs",
+	.summary = "the running kernel's page cache, a private tmpfs",
+	.parse = tmpfs_parse,
+	KERNEL_OPS,
+};
