@@ -120,8 +120,9 @@ struct engine_ops {
 	/* In the worker: its share of the files becomes new and empty. Nothing is mapped then. */
 	int (*empty)(struct engine_worker *worker, struct reason *why);
 	/*
-	 * In the worker: makes its share of the files, which are empty, resident by other means than
-	 * stores, with repetitions of @record. -EOPNOTSUPP: stores it is. NULL: likewise.
+	 * ENGINE_FILLS. In the worker, nothing is mapped: makes its share of the files new and resident
+	 * by other means than stores, with repetitions of @record. Workers of one file come one after
+	 * the other, ascending: it grows from nothing.
 	 */
 	int (*fill)(struct engine_worker *worker, const char *record,
 		    uint64_t record_bytes, struct reason *why);

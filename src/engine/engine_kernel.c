@@ -599,6 +599,13 @@ static int kernel_fill(struct engine_worker *worker, const char *record,
 
 	if (kw->fd < 0)
 		return 0;
+	/*
+	 * Not to its full length before it is written: within the size of a file a tmpfs of
+	 * huge=within_size takes huge pages, beyond it folios as large as the write(2).
+	 */
+	if (!share->start && ftruncate(kw->fd, 0))
+		return reason_set(why, -errno, "the file cannot be emptied: %s",
+				  strerror(errno));
 	buffer = malloc(piece);
 	if (!buffer)
 		return reason_set(why, -ENOMEM, "write=: no memory for %s",
@@ -673,7 +680,9 @@ static uint64_t kernel_huge_wanted(struct engine_worker *worker)
 	const struct kernel_worker *kw = worker->state;
 	const struct kernel_dir *dir = worker->engine->opened;
 
-	if (!dir->huge && worker->engine->conf.kernel.advice != MADV_HUGEPAGE)
+	/* With write= the size of the write(2) decides how large folios are. */
+	if ((!dir->huge && worker->engine->conf.kernel.advice != MADV_HUGEPAGE) ||
+	    worker->engine->conf.kernel.write)
 		return 0;
 	return align_down(kw->map_end - kw->map_start, PMD_SIZE);
 }
