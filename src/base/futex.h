@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The two futex calls that locks and barriers need. The plain ones are for the threads of one process;
- * those that end in _shared also meet other processes in memory that is mapped MAP_SHARED, and cost
- * the kernel a look at the page table. Both ends must use the same kind.
+ * The two futex calls that locks and barriers need. The plain ones are for threads of one
+ * process; those that end in _shared also meet other processes, in memory that is mapped
+ * MAP_SHARED, and cost the kernel a look at the page table. A word is used with one kind only.
  */
 #ifndef BASE_FUTEX_H
 #define BASE_FUTEX_H

@@ -3,10 +3,11 @@
  * A team of pinned workers that run one function at a time together. Workers are started once
  * and sleep between calls; everything that a call needs is set up before the barrier.
  *
- * Workers are threads, or processes that were forked from the main thread. Processes have a copy
- * of all that was there before team_start(), so the function of a call is found at its address, but what
- * is written later is seen by the others only in memory of team_shared_alloc(), or in what was mapped
- * MAP_SHARED before. They die with the main thread, however it ends.
+ * Workers are threads, or processes that were forked from the main thread. Processes have a
+ * copy of all that was there before team_start(), so that the function of a call is found at
+ * its address; but what anybody writes later is seen by the others only in memory of
+ * team_shared_alloc(), or in what had been mapped MAP_SHARED. They die with the main thread,
+ * however it ends.
  */
 #ifndef BENCH_TEAM_H
 #define BENCH_TEAM_H
@@ -26,22 +27,23 @@ typedef void team_fn(void *arg, unsigned id);
 
 /*
  * Starts @nr workers, each bound to the CPU of its placement (kept for the life of the team).
- * Signals are the main thread's and blocked in workers, but for those that an instruction raises
- * (SIGBUS, SIGSEGV …): their handlers are those of the program. Processes need a main thread that
- * is alone, and fork with all that it has mapped.
- * 0; -EAGAIN, -ENOMEM, -ECHILD with @why, and then no worker is left. @bind_err gets 0 or why the first
- * worker could not be bound; that worker runs.
+ * Signals are the main thread's and blocked in workers, but for those that an instruction
+ * raises (SIGBUS, SIGSEGV …), whose handlers are the program's, and Ctrl-Z, which stops processes
+ * as it stops threads. Processes can only be started while the main thread is alone.
+ * 0; -EAGAIN, -ENOMEM, -ECHILD with @why, and then no worker is left. @bind_err gets 0 or why
+ * the first worker could not be bound; that worker runs.
  */
 int team_start(struct team **team, unsigned nr, bool processes, const struct topo *topo,
 	       const struct placement *placements, int *bind_err, struct reason *why);
 
 /*
- * Runs @fn(@arg, id) in all workers and waits for all.
- * 0.
- * -EINTR once *@stop is set, whatever else happened. Threads still run then, and nothing they use may be
- * freed – the caller is on its way out. Processes have been killed and reaped.
- * -ECHILD: a worker process died, and the others have been killed and reaped; team_death() says who and
- * how. So does each further call, at once.
+ * Runs @fn(@arg, id) in all workers and waits for all. 0, or
+ * -EINTR once *@stop is set, whatever else happened. Threads still run then, and nothing that
+ *	they use may be freed – the caller is on its way out. Processes have been killed and reaped,
+ *	and whoever calls again without a stop gets -ECHILD.
+ * -ECHILD: a worker process died, by itself or by a signal, and the others have been killed and
+ *	reaped. It takes a tenth of a second to be seen. team_death() says who and how. Each
+ *	further call returns it at once.
  */
 int team_call(struct team *team, team_fn *fn, void *arg,
 	      const volatile sig_atomic_t *stop);
@@ -58,11 +60,12 @@ const char *team_death(const struct team *team);
  */
 uint64_t team_barrier(struct team *team);
 
-/* Ends the workers and waits for their end. Not while a call runs. After -ECHILD it only frees. */
+/* Ends the workers and waits for their end. Not while a call runs. Processes are gone after
+ * -ECHILD and -EINTR: then it only frees. */
 void team_stop(struct team *team);
 
-/* Zeroed memory that the main thread and workers of either kind see, if allocated before team_start().
- * NULL: none left. */
+/* Zeroed memory in which the main thread and workers of either kind see what the others write.
+ * Processes have it when it was allocated before team_start(). NULL: there is none. */
 void *team_shared_alloc(size_t bytes);
 void team_shared_free(void *memory, size_t bytes);
 
