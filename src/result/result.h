@@ -34,13 +34,13 @@ enum result_known {
 };
 
 /* What is read of /proc/vmstat, by its names there; in the JSON they are "vmstat_NAME". */
-#define RESULT_VMSTAT_COUNTERS(X)                                           \
-	X(pgfault)                                                          \
-	X(pgmajfault)                                                       \
-	X(thp_file_alloc) X(thp_file_fallback) X(thp_file_fallback_charge)  \
-		X(thp_file_mapped) X(numa_hit) X(numa_miss) X(numa_foreign) \
-			X(numa_interleave) X(numa_local) X(numa_other)      \
-				X(numa_hint_faults) X(numa_pages_migrated)
+/* clang-format off */
+#define RESULT_VMSTAT_COUNTERS(X) \
+	X(pgfault) X(pgmajfault) \
+	X(thp_file_alloc) X(thp_file_fallback) X(thp_file_fallback_charge) X(thp_file_mapped) \
+	X(numa_hit) X(numa_miss) X(numa_foreign) X(numa_interleave) X(numa_local) X(numa_other) \
+	X(numa_hint_faults) X(numa_pages_migrated)
+/* clang-format on */
 
 #define RESULT_VMSTAT_INDEX(name) RESULT_VMSTAT_##name,
 enum result_vmstat { RESULT_VMSTAT_COUNTERS(RESULT_VMSTAT_INDEX) RESULT_NR_VMSTAT };
