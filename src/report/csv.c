@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bits.h"
+#include "report/figures.h"
 #include "report/text.h"
 
 static void put_string(FILE *out, const char *s)
@@ -36,12 +38,28 @@ static void put_number(FILE *out, double value)
 		fputs(text_exact(&text, value), out);
 }
 
-static void put_cell(const struct result *result, const struct result_cell *cell,
-		     FILE *out)
+/* The last columns. */
+/* clang-format off */
+#define COUNTERS(X) \
+	X(faults) X(minor_faults) X(major_faults) X(pmd_mapped_bytes) \
+	X(voluntary_switches) X(involuntary_switches) X(user_ns) X(system_ns)
+/* clang-format on */
+#define HEADING(name) "," #name
+#define FIGURE(name)  figure_##name,
+
+static const figure_fn counters[] = { COUNTERS(FIGURE) };
+
+/* 0 or -ENOMEM. */
+static int put_cell(const struct result *result, const struct result_cell *cell,
+		    FILE *out)
 {
 	const struct result_speedup *speedup =
 		result_speedup(result, cell->side, cell->phase, cell->threads);
+	double medians[ARRAY_SIZE(counters)];
+	int err = figures_median(result, cell, counters, ARRAY_SIZE(counters), medians);
 
+	if (err)
+		return err;
 	put_string(out, result->phases[cell->phase].name);
 	fprintf(out, ",%u,", cell->threads);
 	put_string(out, result->sides[cell->side].name);
@@ -58,7 +76,10 @@ static void put_cell(const struct result *result, const struct result_cell *cell
 	put_number(out, speedup ? speedup->ratio : NAN);
 	put_number(out, speedup ? speedup->low : NAN);
 	put_number(out, speedup ? speedup->high : NAN);
+	for (size_t i = 0; i < ARRAY_SIZE(counters); i++)
+		put_number(out, medians[i]);
 	putc('\n', out);
+	return 0;
 }
 
 int report_csv(const struct result *result, FILE *out)
@@ -71,19 +92,20 @@ int report_csv(const struct result *result, FILE *out)
 	if (err)
 		return err;
 	fputs("phase,threads,side,spec,rounds,kb_per_s,total_kb_per_s,"
-	      "sum_of_worker_rates,min,p25,p75,max,speedup,speedup_low,speedup_high\n",
+	      "sum_of_worker_rates,min,p25,p75,max,speedup,speedup_low,speedup_high" COUNTERS(
+		      HEADING) "\n",
 	      out);
-	for (unsigned phase = 0; phase < result->nr_phases; phase++) {
-		for (unsigned i = 0; i < nr_threads; i++) {
-			for (unsigned side = 0; side < result->nr_sides; side++) {
+	for (unsigned phase = 0; !err && phase < result->nr_phases; phase++) {
+		for (unsigned i = 0; !err && i < nr_threads; i++) {
+			for (unsigned side = 0; !err && side < result->nr_sides; side++) {
 				const struct result_cell *cell =
 					result_cell(result, side, phase, threads[i]);
 
 				if (cell)
-					put_cell(result, cell, out);
+					err = put_cell(result, cell, out);
 			}
 		}
 	}
 	free(threads);
-	return text_finish(out);
+	return err ? err : text_finish(out);
 }

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -152,9 +153,12 @@ static int put_memory(const struct result *result, FILE *out)
 	return line_close(&line, "memory:", out);
 }
 
-/* Not wrapped: a spec is pasted into a command. */
-static void put_engines(const struct result *result, FILE *out)
+/* The string at @member of each side that has one. Not wrapped: a spec is pasted into a
+ * command, and the options of a mount as well. */
+static void put_sides(const struct result *result, const char *name, size_t member,
+		      FILE *out)
 {
+	bool first = true;
 	size_t width = 0;
 
 	for (unsigned i = 0; i < result->nr_sides; i++)
@@ -162,11 +166,16 @@ static void put_engines(const struct result *result, FILE *out)
 			width = text_width(result->sides[i].name);
 	for (unsigned i = 0; i < result->nr_sides; i++) {
 		const struct result_side *side = &result->sides[i];
+		const void *at = (const char *)side + member;
+		const char *text = *(char *const *)at;
 
-		fprintf(out, "%-*s", INDENT, i ? "" : "engines:");
+		if (!known(text))
+			continue;
+		fprintf(out, "%-*s", INDENT, first ? name : "");
+		first = false;
 		text_put(out, side->name);
 		fprintf(out, "%*s", (int)(width - text_width(side->name) + 2), "");
-		text_put(out, side->spec);
+		text_put(out, text);
 		putc('\n', out);
 	}
 }
@@ -286,7 +295,8 @@ int report_header(const struct result *result, FILE *out)
 		err = put_memory(result, out);
 	if (err)
 		return err;
-	put_engines(result, out);
+	put_sides(result, "engines:", offsetof(struct result_side, spec), out);
+	put_sides(result, "mounts:", offsetof(struct result_side, mount), out);
 	err = put_sizes(result, out);
 	if (!err)
 		err = put_workers(result, out);

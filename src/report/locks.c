@@ -136,7 +136,8 @@ int report_locks(const struct result *result, FILE *out)
 
 		if (!strcmp(phase, "initial-writer"))
 			group = GROUP_INITIAL;
-		if ((sample->counters.known & RESULT_LOCKS) && !result_sample_is_void(sample))
+		if ((sample->counters.known & RESULT_LOCKS) &&
+		    !result_sample_is_void(sample))
 			sums_add(&sums[sample->side][group], sample);
 	}
 	table_init(&table, NR_GROUPS * NR_COLUMNS);

@@ -20,12 +20,14 @@ enum report_per { REPORT_PER_THREAD, REPORT_PER_TOTAL };
  * the header ends with it, the last two, when they have something to say, begin with it.
  */
 
-/* Machine, kernel, engines, sizes, pinning, rounds, huge-page backing; warnings. */
+/* Machine, kernel, engines, mounts of their files, sizes, pinning, rounds, huge-page backing; warnings. */
 int report_header(const struct result *result, FILE *out);
 /*
  * One table a phase: threads, sides (baseline, patched...), limit, speed-up... A cell
  * that is void or was not measured is "-". Thread counts and phases without any cell are
- * left out.
+ * left out. Below it, for sides with real page faults, what really happened: medians over
+ * the rounds of a cell, but for vmstat, the sum over all good samples of the phase; at
+ * the end a paragraph on how to read that. See report/happened.h.
  */
 int report_tables(const struct result *result, enum report_per per, FILE *out);
 /*
@@ -36,11 +38,14 @@ int report_tables(const struct result *result, enum report_per per, FILE *out);
 int report_extremes(const struct result *result, FILE *out);
 /*
  * Per event (fault, lock class) and side: how many a page of 4 KiB moved, the contended
- * share, the wait. Nothing when no side has counters.
+ * share, the wait. Nothing when no side has locks: only an in-process page cache does.
  */
 int report_locks(const struct result *result, FILE *out);
-/* One line a cell: phase,threads,side,spec,... with a header line (RFC 4180, but for LF
- * line ends). */
+/*
+ * One line a cell: phase,threads,side,spec,... with a header line (RFC 4180, but for LF
+ * line ends). Counters are the medians over the cell's rounds. What is unknown, and all
+ * figures of a void cell, are empty.
+ */
 int report_csv(const struct result *result, FILE *out);
 
 #endif

@@ -60,9 +60,47 @@ void table_cell(struct table *table, unsigned column, const char *text)
 	table->rows[table->nr_rows - 1].cells[column] = copy;
 }
 
+static bool row_is_heading(const struct table *table, const struct table_row *row)
+{
+	for (unsigned c = 0; c < table->nr_columns; c++)
+		if (row->cells[c])
+			return false;
+	return true;
+}
+
 static size_t max_size(size_t a, size_t b)
 {
 	return a > b ? a : b;
+}
+
+/* Where the first cells end at least. */
+static size_t first_edge(const struct table *table)
+{
+	size_t edge = 0;
+
+	for (unsigned i = 0; i < table->nr_rows; i++) {
+		const struct table_row *row = &table->rows[i];
+		size_t width = text_width(row->label);
+
+		if (row_is_heading(table, row))
+			continue;
+		if (row->cells[0])
+			width += 1 + text_width(row->cells[0]);
+		edge = max_size(edge, width);
+	}
+	return edge;
+}
+
+/* What the cells of a further column take. */
+static size_t column_width(const struct table *table, unsigned column)
+{
+	size_t width = 0;
+
+	for (unsigned i = 0; i < table->nr_rows; i++)
+		if (table->rows[i].cells[column])
+			width = max_size(width,
+					 1 + text_width(table->rows[i].cells[column]));
+	return width;
 }
 
 /*
@@ -75,25 +113,15 @@ static void table_edges(const struct table *table, const struct table_layout *la
 {
 	size_t edge = layout->label + layout->first;
 
-	for (unsigned i = 0; i < table->nr_rows; i++) {
-		const struct table_row *row = &table->rows[i];
-		size_t width = text_width(row->label);
-
-		if (table->nr_columns && row->cells[0])
-			width += 1 + text_width(row->cells[0]);
-		edge = max_size(edge, width);
-	}
+	for (const struct table *t = table; t; t = t->above)
+		edge = max_size(edge, first_edge(t));
 	for (unsigned c = 0; c < table->nr_columns; c++) {
 		size_t width = layout->other;
 
-		if (c) {
-			for (unsigned i = 0; i < table->nr_rows; i++)
-				if (table->rows[i].cells[c])
-					width = max_size(
-						width,
-						1 + text_width(table->rows[i].cells[c]));
+		for (const struct table *t = table; c && t; t = t->above)
+			width = max_size(width, column_width(t, c));
+		if (c)
 			edge += width;
-		}
 		edges[c] = edge;
 	}
 }

@@ -19,6 +19,8 @@ struct table {
 	struct table_row *rows;
 	unsigned nr_rows;
 	bool failed; /* no memory at some point: nothing is printed */
+	/* Printed before; this one's columns, as many, are no narrower. NULL: none. */
+	const struct table *above;
 };
 
 /* Smallest widths of the label, the first cell and the further ones. */
@@ -36,8 +38,9 @@ void table_cell(struct table *table, unsigned column, const char *text);
 
 /*
  * Plain text: labels on the left, cells right-aligned, no blanks at the end of a line. A
- * column grows with its content; there is at least one blank before each cell. 0 or
- * -ENOMEM; errors of @out are the caller's to see.
+ * column grows with its content; there is at least one blank before each cell. A row
+ * without cells is a heading, which may be longer than a label has room. 0 or -ENOMEM;
+ * errors of @out are the caller's to see.
  */
 int table_print(const struct table *table, const struct table_layout *layout, FILE *out);
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/happened.h"
 #include "report/table.h"
 #include "report/text.h"
 
@@ -84,7 +85,9 @@ static bool phase_has_cells(const struct result *result, unsigned phase)
 	return false;
 }
 
-static int phase_table(const struct tables *tables, unsigned phase, FILE *out)
+/* With what really happened below it; @happened: anything did. */
+static int phase_table(const struct tables *tables, unsigned phase, FILE *out,
+		       bool *happened)
 {
 	const struct result *result = tables->result;
 	struct table table;
@@ -111,6 +114,9 @@ static int phase_table(const struct tables *tables, unsigned phase, FILE *out)
 	text_put(out, result->phases[phase].title);
 	fputs(" **\n", out);
 	err = table_print(&table, &layout, out);
+	if (!err)
+		err = report_happened_phase(result, phase, tables->threads, &table,
+					    &layout, out, happened);
 	table_destroy(&table);
 	return err;
 }
@@ -118,7 +124,7 @@ static int phase_table(const struct tables *tables, unsigned phase, FILE *out)
 int report_tables(const struct result *result, enum report_per per, FILE *out)
 {
 	struct tables tables = { .result = result, .per = per };
-	bool first = true;
+	bool first = true, happened = false;
 	int err;
 
 	errno = 0;
@@ -133,8 +139,10 @@ int report_tables(const struct result *result, enum report_per per, FILE *out)
 		if (!first)
 			putc('\n', out);
 		first = false;
-		err = phase_table(&tables, phase, out);
+		err = phase_table(&tables, phase, out, &happened);
 	}
+	if (!err && happened)
+		report_happened_legend(out);
 	free(tables.threads);
 	return err ? err : text_finish(out);
 }

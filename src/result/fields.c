@@ -67,6 +67,11 @@ const struct field fields_parameters[] = {
 	{ .name = NULL },
 };
 
+const struct field fields_side[] = {
+	FIELD(result_side, mount, FIELD_STRING, .flags = FIELD_SPARSE),
+	{ .name = NULL },
+};
+
 #define SAMPLE(member, kind, ...) FIELD(result_sample, member, kind, __VA_ARGS__)
 
 const struct field fields_sample[] = {
@@ -95,21 +100,41 @@ const struct field fields_worker[] = {
 	WORKER(bytes, FIELD_U64, REQUIRED),    { .name = NULL },
 };
 
-#define COUNTER(member, ...) FIELD(result_counters, member, FIELD_U64, __VA_ARGS__)
-#define COUNTER_OF_LOCK(lock, figure)                                   \
-	{                                                               \
-		.name = #lock "_lock_" #figure, .kind = FIELD_U64,      \
-		.offset = offsetof(struct result_counters, lock.figure) \
+#define COUNTER(member, kind, group_) \
+	FIELD(result_counters, member, kind, .group = group_)
+#define FAULTS(member) COUNTER(member, FIELD_U64, RESULT_FAULTS)
+#define USAGE(member)  COUNTER(member, FIELD_U64, RESULT_USAGE)
+#define COUNTER_OF_LOCK(lock, figure)                                    \
+	{                                                                \
+		.name = #lock "_lock_" #figure, .kind = FIELD_U64,       \
+		.offset = offsetof(struct result_counters, lock.figure), \
+		.group = RESULT_LOCKS                                    \
 	}
 #define COUNTERS_OF_LOCK(lock)                                                 \
 	COUNTER_OF_LOCK(lock, acquisitions), COUNTER_OF_LOCK(lock, contended), \
 		COUNTER_OF_LOCK(lock, wait_ns)
+#define COUNTER_OF_VMSTAT(name_)                               \
+	{ .name = "vmstat_" #name_,                            \
+	  .kind = FIELD_U64_OR_NULL,                           \
+	  .offset = offsetof(struct result_counters, vmstat) + \
+		    RESULT_VMSTAT_##name_ * sizeof(uint64_t),  \
+	  .group = RESULT_VMSTAT },
 
 const struct field fields_counters[] = {
-	COUNTER(faults),	 COUNTER(minor_faults),	 COUNTER(major_faults),
-	COUNTER(pages_inserted), COUNTERS_OF_LOCK(mmap), COUNTERS_OF_LOCK(tree),
-	COUNTERS_OF_LOCK(zone),	 COUNTERS_OF_LOCK(lru),	 COUNTER(pmd_mapped_bytes),
-	{ .name = NULL },
+	FAULTS(faults),
+	FAULTS(minor_faults),
+	FAULTS(major_faults),
+	COUNTER(pages_inserted, FIELD_U64, RESULT_LOCKS),
+	COUNTERS_OF_LOCK(mmap),
+	COUNTERS_OF_LOCK(tree),
+	COUNTERS_OF_LOCK(zone),
+	COUNTERS_OF_LOCK(lru),
+	COUNTER(pmd_mapped_bytes, FIELD_U64_OR_NULL, RESULT_FAULTS),
+	USAGE(voluntary_switches),
+	USAGE(involuntary_switches),
+	USAGE(user_ns),
+	USAGE(system_ns),
+	RESULT_VMSTAT_COUNTERS(COUNTER_OF_VMSTAT){ .name = NULL },
 };
 
 #define CELL(member, kind, ...) FIELD(result_cell, member, kind, __VA_ARGS__)
@@ -252,19 +277,47 @@ static json_t *field_value(const struct field *field, const void *member)
 	return NULL;
 }
 
+static int field_store(json_t *object, const struct field *field, const void *base)
+{
+	json_t *value = field_value(field, (const char *)base + field->offset);
+
+	if ((field->flags & FIELD_SPARSE) &&
+	    (json_is_null(value) || json_is_false(value)))
+		return 0; /* null and false are not counted */
+	return json_object_set_new(object, field->name, value) ? -ENOMEM : 0;
+}
+
 int fields_store(json_t *object, const struct field *fields, const void *base)
 {
-	for (const struct field *field = fields; field->name; field++) {
-		const void *member = (const char *)base + field->offset;
-		json_t *value = field_value(field, member);
+	int err = 0;
 
-		if ((field->flags & FIELD_SPARSE) &&
-		    (json_is_null(value) || json_is_false(value)))
-			continue; /* null and false are not counted */
-		if (json_object_set_new(object, field->name, value))
-			return -ENOMEM;
+	for (const struct field *field = fields; !err && field->name; field++)
+		err = field_store(object, field, base);
+	return err;
+}
+
+int fields_store_groups(json_t *object, const struct field *fields, const void *base,
+			unsigned groups)
+{
+	int err = 0;
+
+	for (const struct field *field = fields; !err && field->name; field++)
+		if (field->group & groups)
+			err = field_store(object, field, base);
+	return err;
+}
+
+unsigned fields_groups(const json_t *object, const struct field *fields)
+{
+	unsigned groups = 0;
+
+	for (const struct field *field = fields; field->name; field++) {
+		const json_t *value = json_object_get(object, field->name);
+
+		if (value && (field->kind == FIELD_U64_OR_NULL || !json_is_null(value)))
+			groups |= field->group;
 	}
-	return 0;
+	return groups;
 }
 
 int place_error(const struct place *place, int err, const char *fmt, ...)
@@ -356,6 +409,8 @@ static int load_null(const struct place *place, const struct field *field, void 
 {
 	if (field->flags & FIELD_REQUIRED)
 		return place_error(place, -EINVAL, "%s is missing", field->name);
+	if (field->kind == FIELD_U64_OR_NULL)
+		*(uint64_t *)member = UINT64_MAX;
 	if (field->kind == FIELD_REAL)
 		*(double *)member = NAN;
 	if (field->kind == FIELD_REAL_OR_NULL)

@@ -22,7 +22,7 @@ enum field_kind {
 	FIELD_UNSIGNED,	    /* unsigned */
 	FIELD_ORDINAL,	    /* unsigned, from 0 here and from 1 in JSON */
 	FIELD_U64,	    /* uint64_t below 2^63; above, it is written as 2^63 - 1 */
-	FIELD_U64_OR_NULL,  /* uint64_t; UINT64_MAX is null */
+	FIELD_U64_OR_NULL,  /* uint64_t; UINT64_MAX is null, and null is read as it */
 	FIELD_INT_OR_NULL,  /* int; negative is null, which is read as -1 */
 	FIELD_REAL,	    /* double; NAN or inf is null, which is read as NAN */
 	FIELD_REAL_OR_NULL, /* double; null unless above @null, which null is read as */
@@ -42,11 +42,13 @@ struct field {
 	uint64_t min,
 		max; /* of the integers, as JSON has them; max 0: as large as the type */
 	double null; /* of FIELD_REAL_OR_NULL */
+	unsigned group; /* of counters: the one enum result_known that it belongs to */
 };
 
 /* All end with a field without a name. */
 extern const struct field fields_environment[]; /* of struct result_environment */
 extern const struct field fields_parameters[];	/* of struct result_parameters */
+extern const struct field fields_side[];   /* of struct result_side, but for its names */
 extern const struct field fields_sample[]; /* of struct result_sample, to the workers */
 extern const struct field fields_sample_end[]; /* and after the counters */
 extern const struct field fields_worker[];     /* of struct result_worker */
@@ -61,6 +63,11 @@ json_t *fields_seed(uint64_t seed);
 
 /* Adds the fields of @base to @object. 0 or -ENOMEM (also when @object is NULL). */
 int fields_store(json_t *object, const struct field *fields, const void *base);
+/* Only those of @groups. */
+int fields_store_groups(json_t *object, const struct field *fields, const void *base,
+			unsigned groups);
+/* Of which groups @object has a figure; a null that can be one is. */
+unsigned fields_groups(const json_t *object, const struct field *fields);
 
 /* Where the loader is: for messages. */
 struct place {
@@ -77,8 +84,8 @@ int place_error(const struct place *place, int err, const char *fmt, ...)
 int place_integer(const struct place *place, const char *name, const json_t *value,
 		  uint64_t min, uint64_t max, uint64_t *number);
 /*
- * Fills @base from @object. What is missing or null stays as it is, unless it is
- * required. 0, -EINVAL with the reason set, or -ENOMEM.
+ * Fills @base from @object. What is missing or null becomes what its kind reads null as,
+ * or stays as it is, unless it is required. 0, -EINVAL with the reason set, or -ENOMEM.
  */
 int fields_load(const struct place *place, const json_t *object,
 		const struct field *fields, void *base);

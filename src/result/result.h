@@ -20,7 +20,10 @@ struct result_lock {
 	uint64_t acquisitions, contended, wait_ns;
 };
 
-/* Which of the counters of a sample are there; the others are not in the JSON. */
+/*
+ * Which of the counters of a sample are there: the others mean nothing and are not in the
+ * JSON. A file has a group when it has any of its keys.
+ */
 enum result_known {
 	RESULT_FAULTS = 1 << 0, /* faults, minor_faults, major_faults, pmd_mapped_bytes */
 	RESULT_LOCKS =
@@ -30,26 +33,27 @@ enum result_known {
 		1 << 3, /* real page faults: what the whole machine counted meanwhile */
 };
 
-/* What is read of /proc/vmstat, by its names there. */
-#define RESULT_VMSTAT_COUNTERS(X)                                           \
-	X(pgfault)                                                          \
-	X(pgmajfault)                                                       \
-	X(thp_file_alloc) X(thp_file_fallback) X(thp_file_fallback_charge)  \
-		X(thp_file_mapped) X(numa_hit) X(numa_miss) X(numa_foreign) \
-			X(numa_interleave) X(numa_local) X(numa_other)      \
-				X(numa_hint_faults) X(numa_pages_migrated)
+/* What is read of /proc/vmstat, by its names there; in the JSON they are "vmstat_NAME". */
+/* clang-format off */
+#define RESULT_VMSTAT_COUNTERS(X) \
+	X(pgfault) X(pgmajfault) \
+	X(thp_file_alloc) X(thp_file_fallback) X(thp_file_fallback_charge) X(thp_file_mapped) \
+	X(numa_hit) X(numa_miss) X(numa_foreign) X(numa_interleave) X(numa_local) X(numa_other) \
+	X(numa_hint_faults) X(numa_pages_migrated)
+/* clang-format on */
 
 #define RESULT_VMSTAT_INDEX(name) RESULT_VMSTAT_##name,
 enum result_vmstat { RESULT_VMSTAT_COUNTERS(RESULT_VMSTAT_INDEX) RESULT_NR_VMSTAT };
 extern const char *const result_vmstat_names[RESULT_NR_VMSTAT];
 
-/* Sums over the workers of a sample. */
+/* Sums over the workers of a sample, but for vmstat. */
 struct result_counters {
 	unsigned known; /* enum result_known; 0 (JSON: {}): the engine has no counters */
-	uint64_t faults, minor_faults, major_faults, pages_inserted, pmd_mapped_bytes;
+	uint64_t faults, minor_faults, major_faults, pages_inserted;
+	uint64_t pmd_mapped_bytes; /* UINT64_MAX: unknown (JSON: null) */
 	struct result_lock mmap, tree, zone, lru;
 	uint64_t voluntary_switches, involuntary_switches, user_ns, system_ns;
-	uint64_t vmstat[RESULT_NR_VMSTAT]; /* UINT64_MAX: not counted by this kernel */
+	uint64_t vmstat[RESULT_NR_VMSTAT]; /* UINT64_MAX: not counted by this kernel (null) */
 };
 
 struct result_worker {
@@ -77,7 +81,7 @@ struct result_sample {
 struct result_side {
 	char *name; /* "baseline", "patched", "patched2", "limit", "run" */
 	char *spec;
-	char *mount; /* of its files: type and options; NULL: it has none */
+	char *mount; /* of its files: type and options; NULL: it has none (no key) */
 };
 
 struct result_phase {

@@ -116,6 +116,7 @@ static json_t *json_side(const struct result *result, unsigned number)
 
 	failed |= json_object_set_new(object, "name", fields_string(side->name));
 	failed |= json_object_set_new(object, "spec", fields_string(side->spec));
+	failed |= fields_store(object, fields_side, side);
 	return object_unless(failed, object);
 }
 
@@ -148,12 +149,12 @@ static json_t *json_workers(const struct result_sample *sample)
 
 static json_t *json_counters(const struct result_sample *sample)
 {
+	const struct result_counters *counters = &sample->counters;
 	json_t *object = json_object();
+	int failed =
+		fields_store_groups(object, fields_counters, counters, counters->known);
 
-	if (!sample->counters.known)
-		return object;
-	return object_unless(fields_store(object, fields_counters, &sample->counters),
-			     object);
+	return object_unless(failed, object);
 }
 
 static json_t *json_sample(const struct result *result, unsigned number)

@@ -315,6 +315,9 @@ static int load_sides(struct loader *loader, const json_t *root)
 			err = load_name(loader, object, "spec", &spec);
 		if (!err)
 			err = result_add_side(loader->result, name, spec);
+		if (!err)
+			err = fields_load(&loader->place, object, fields_side,
+					  &loader->result->sides[i]);
 	}
 	return err;
 }
@@ -383,7 +386,7 @@ static int load_counters(struct loader *loader, const json_t *object,
 		return place_error(&loader->place, -EINVAL, "counters is not an object");
 	snprintf(place.where, sizeof(place.where), "%.32scounters.", loader->place.where);
 	err = fields_load(&place, object, fields_counters, counters);
-	counters->known = json_object_size(object) ? RESULT_FAULTS | RESULT_LOCKS : 0;
+	counters->known = fields_groups(object, fields_counters);
 	return err;
 }
 

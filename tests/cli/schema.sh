@@ -35,6 +35,9 @@ done <<-'EOT'
 	.samples[1].workers[0].bytes = null|workers\[0\].bytes: is null
 	del(.samples[1].workers[0].cpu)|workers\[0\].cpu: is missing
 	.samples[0].counters.tree_lock_acquisitions = -1|tree_lock_acquisitions: is below 0
+	.samples[1].counters.user_ns = null|counters.user_ns: is null
+	.samples[1].counters.vmstat_pgfault = -1|vmstat_pgfault: is below 0
+	.sides[1].mount = null|result.sides\[1\].mount: is null
 	.cells[0].void = false|result.cells\[0\].void: is not true
 	del(.speedups[0].low)|result.speedups\[0\].low: is missing
 	.parameters.per = "cpu"|result.parameters.per: is none of
@@ -52,6 +55,7 @@ is "$(jq -r --slurpfile s "$schema" '
 	  described(.pagezone | keys; $s.properties.pagezone.properties),
 	  described(.environment | keys; $s.properties.environment.properties),
 	  described(.parameters | keys; $s.properties.parameters.properties),
+	  described([.sides[] | keys[]]; $s.properties.sides.items.properties),
 	  described([.samples[] | keys[]]; $d.sample.properties),
 	  described([.samples[].workers[] | keys[]]; $d.sample.properties.workers.items.properties),
 	  described([.samples[].counters | keys[]]; $d.counters.properties),
@@ -64,6 +68,7 @@ is "$(jq -r --slurpfile s "$schema" '
 	| (($d.sample.properties | keys) - [.samples[] | keys[]]),
 	  (($d.counters.properties | keys) - [.samples[].counters | keys[]]),
 	  (($d.cell.properties | keys) - [.cells[] | keys[]]),
+	  (($s[0].properties.sides.items.properties | keys) - [.sides[] | keys[]]),
 	  (($s[0].properties | keys) - keys) | .[]' "$golden" || echo 'jq failed')" '' \
 	'the golden result has every key that the schema describes'
 is "$(jq -r 'keys_unsorted | join(" ")' "$golden")" \

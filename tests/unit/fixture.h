@@ -92,6 +92,25 @@ static inline void fixture_counters(struct result_sample *sample, unsigned batch
 	};
 }
 
+/* Of real page faults, one for @batch pages, on a kernel that has no thp_file_mapped. */
+static inline void fixture_real_faults(struct result_sample *sample, unsigned batch)
+{
+	struct result_counters *counters = &sample->counters;
+	uint64_t faults = sample->bytes / 4096 / batch;
+
+	counters->known |= RESULT_FAULTS | RESULT_USAGE | RESULT_VMSTAT;
+	counters->faults = counters->minor_faults = faults;
+	counters->pmd_mapped_bytes = batch == 512 ? sample->bytes : 0;
+	counters->voluntary_switches = sample->threads;
+	counters->involuntary_switches = 3 + sample->round;
+	counters->user_ns = sample->bytes / 10;
+	counters->system_ns = sample->bytes / 100 + faults * 1000;
+	counters->vmstat[RESULT_VMSTAT_pgfault] = faults + 7;
+	counters->vmstat[RESULT_VMSTAT_thp_file_fallback] = batch == 512 ? 0 : 1;
+	counters->vmstat[RESULT_VMSTAT_thp_file_mapped] = UINT64_MAX;
+	counters->vmstat[RESULT_VMSTAT_numa_hit] = sample->bytes / 4096;
+}
+
 static inline void fixture_environment(struct result *result)
 {
 	struct result_environment *environment = &result->environment;

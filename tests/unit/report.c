@@ -258,6 +258,148 @@ static void test_run(void)
 	result_free(result);
 }
 
+/* The soft page cache against the kernel's, with small and with huge pages. */
+static struct result *made_up_faults(void)
+{
+	static const unsigned threads[] = { 1, 2, 4 }, batch[] = { 1, 1, 512 };
+	static const unsigned kb_per_s[] = { 1 << 20, 1 << 18, 1 << 21 };
+	struct result *result = fixture_empty(threads, 3, 3);
+
+	must(result_add_side(result, "baseline", "cache:batch=1"));
+	must(result_add_side(result, "patched", "tmpfs:huge=never"));
+	must(result_add_side(result, "patched2", "tmpfs:huge=always"));
+	result->sides[1].mount = copied(
+		"tmpfs rw,relatime,size=1310720k,nr_inodes=4096,huge=never,noswap");
+	result->sides[2].mount =
+		copied("tmpfs rw,relatime,\033size=1310720k,huge=always");
+	must(result_add_phase(result, "initial-writer", NULL));
+	must(result_add_phase(result, "reader", NULL));
+	for (unsigned n = 0; n < 3 * 3 * 3 * 2; n++) {
+		unsigned round = n % 3, side = n / 3 % 3, phase = n / 27, t = n / 9 % 3;
+		struct result_sample *sample =
+			fixture_sample(result, side, phase, threads[t], round,
+				       (kb_per_s[side] + 1024 * round) >> t);
+
+		if (side)
+			fixture_real_faults(sample, batch[side]);
+		else
+			fixture_counters(sample, 1);
+	}
+	/* A round that is unlike the others does not show; one fault in 1 GiB does. */
+	result->samples[3].counters.major_faults = 1000;
+	for (unsigned i = 6; i < 9; i++)
+		result->samples[i].counters.minor_faults++;
+	/* Half of it in huge pages, once unknown; a little short of all. */
+	for (unsigned i = 15; i < 18; i++)
+		result->samples[i].counters.pmd_mapped_bytes /= 2;
+	result->samples[16].counters.pmd_mapped_bytes = UINT64_MAX;
+	for (unsigned i = 24; i < 27; i++)
+		result->samples[i].counters.pmd_mapped_bytes--;
+	fixture_fail(&result->samples[13], "worker 1: No space left on device: /tmp/x");
+	must(result_derive(result));
+	return result;
+}
+
+static void test_happened(void)
+{
+	struct result *result = made_up_faults();
+	char *text = printed(tables_per_thread, result);
+
+	report_golden(tables_per_thread, result, "happened.txt");
+	report_golden(report_header, result, "happened-header.txt");
+	report_golden(report_csv, result, "happened.csv");
+	ok(lines_are_tidy(text, 80), "what happened has 80 columns");
+	ok(!strcasestr(text, "nan") && !strcasestr(text, "inf"), "and no NaN");
+	free(text);
+	text = printed(report_locks, result);
+	ok(strstr(text, "baseline") && !strstr(text, "patched"),
+	   "real page faults are not among the locks");
+	free(text);
+	/* Only void samples have them: no rows. */
+	for (unsigned i = 0; i < result->nr_samples; i++)
+		if (result->samples[i].side && !result->samples[i].failure)
+			fixture_fail(&result->samples[i], "killed");
+	must(result_derive(result));
+	text = printed(tables_per_thread, result);
+	ok(!strstr(text, "per GiB") && !strstr(text, "vmstat"),
+	   "what a void sample saw is not shown");
+	free(text);
+	result_free(result);
+}
+
+/* No bytes, nothing known, and all that is too large. */
+static void test_happened_extremes(void)
+{
+	static const unsigned threads[] = { 1, 2, 4 };
+	struct result *result = fixture_empty(threads, 3, 1);
+	struct result_counters *counters;
+	struct result_sample *sample;
+	char *text;
+
+	must(result_add_side(result, "a-side-with-a-long-name", "kernel:dir=/"));
+	must(result_add_side(result, "b\n", "kernel:dir=/"));
+	must(result_add_phase(result, "reader", NULL));
+	must(result_add_phase(result, "re-reader", NULL));
+	/* Much, much for a byte, nothing for 0 bytes. */
+	for (unsigned t = 0; t < 3; t++) {
+		sample = fixture_sample(result, 0, 0, threads[t], 0, 123456789012);
+		if (t)
+			sample->bytes = 2 - t;
+		result_sample_rates(sample);
+		memset(&sample->counters, 0xff, sizeof(sample->counters));
+		sample->counters.known = RESULT_FAULTS | RESULT_USAGE | RESULT_VMSTAT;
+		sample->counters.vmstat[RESULT_VMSTAT_pgfault] = UINT64_MAX - 1;
+	}
+	/* Without usage, without faults, and without any. */
+	for (unsigned t = 0; t < 3; t++) {
+		sample = fixture_sample(result, 1, 0, threads[t], 0, 1 << 20);
+		counters = &sample->counters;
+		counters->known = RESULT_VMSTAT | (t ? 0 : RESULT_FAULTS);
+		counters->known |= t == 1 ? RESULT_USAGE : 0;
+	}
+	/* The page cache counts as minor only what it found. */
+	sample = fixture_sample(result, 1, 1, 2, 0, 1 << 19);
+	fixture_real_faults(sample, 1);
+	sample->counters.minor_faults = 5;
+	sample->counters.major_faults = 2;
+	must(result_derive(result));
+	text = printed(tables_per_thread, result);
+	report_golden(tables_per_thread, result, "happened-extremes.txt");
+	report_golden(report_csv, result, "happened-extremes.csv");
+	ok(!strcasestr(text, "nan") && !strcasestr(text, "inf"), "no NaN, no infinity");
+	ok(lines_are_tidy(text, 0), "no blanks at the ends of lines");
+	free(text);
+	result_free(result);
+}
+
+/* The columns of a table below @above, whose first cell ends at 25 and whose last
+ * takes 11. */
+static void test_columns_below(const struct table *above)
+{
+	static const struct table_layout layout = { .label = 1, .first = 1, .other = 1 };
+	struct table table;
+	char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	table_init(&table, 3);
+	table.above = above;
+	table_row(&table, "a heading that is longer than the label's room");
+	table_row(&table, "a:");
+	table_cell(&table, 0, "1");
+	table_cell(&table, 1, "222");
+	table_cell(&table, 2, "3");
+	if (!out || table_print(&table, &layout, out))
+		bail("out of memory");
+	fclose(out);
+	if (!ok(!strcmp(text, "a heading that is longer than the label's room\n"
+			      "a:                      1 222          3\n"),
+		"columns below those of another table, and a heading over them"))
+		printf("# got:\n%s", text);
+	free(text);
+	table_destroy(&table);
+}
+
 static void test_columns(void)
 {
 	static const struct table_layout layout = { .label = 16,
@@ -320,6 +462,7 @@ static void test_columns(void)
 		   strstr(text, "\nlabel-of-eighteen- abcdef\n") != NULL,
 	   "with at least one blank between");
 	free(text);
+	test_columns_below(&table);
 	table_destroy(&table);
 }
 
@@ -373,7 +516,7 @@ static void test_locale(void)
 	struct result *result;
 
 	if (!setlocale(LC_ALL, "de_DE.UTF-8")) {
-		skip("no locale de_DE.UTF-8", 5);
+		skip("no locale de_DE.UTF-8", 7);
 		return;
 	}
 	result = fixture_full();
@@ -382,6 +525,10 @@ static void test_locale(void)
 	report_golden(report_extremes, result, "extremes.txt");
 	report_golden(report_locks, result, "locks.txt");
 	report_golden(report_csv, result, "cells.csv");
+	result_free(result);
+	result = made_up_faults();
+	report_golden(tables_per_thread, result, "happened.txt");
+	report_golden(report_csv, result, "happened.csv");
 	result_free(result);
 	setlocale(LC_ALL, "C");
 }
@@ -392,6 +539,8 @@ int main(void)
 	test_full();
 	test_wide();
 	test_run();
+	test_happened();
+	test_happened_extremes();
 	test_columns();
 	test_text();
 	test_errors();

@@ -15,6 +15,18 @@
 #include "base/bits.h"
 #include "fixture.h"
 
+/* With real page faults as well, so that each key is there. */
+static struct result *full(void)
+{
+	struct result *result = fixture_full();
+
+	result->sides[1].mount = copied("tmpfs rw,relatime,size=1024k,huge=always");
+	for (unsigned i = 0; i < result->nr_samples; i++)
+		if (result->samples[i].side == 1)
+			fixture_real_faults(&result->samples[i], 512);
+	return result;
+}
+
 static char tmp[] = "/tmp/pagezone-test.XXXXXX";
 
 /* A path in the test's own directory; valid until the fourth call after. */
@@ -81,7 +93,7 @@ static unsigned nr_entries(const char *pattern)
 
 static void test_round_trip(void)
 {
-	struct result *result = fixture_full(), *loaded = NULL;
+	struct result *result = full(), *loaded = NULL;
 	char *first = json_of(result), *second = NULL;
 	struct reason why = { "" };
 
@@ -106,10 +118,111 @@ static void test_round_trip(void)
 	   "so does a void cell");
 	ok(loaded->samples[1].counters.known && !loaded->samples[2].counters.known,
 	   "so do counters, or that there are none");
+	ok(!loaded->sides[0].mount &&
+		   !strcmp(loaded->sides[1].mount, result->sides[1].mount),
+	   "so does a mount, or that there is none");
+	ok(loaded->samples[0].counters.known == (RESULT_FAULTS | RESULT_LOCKS) &&
+		   loaded->samples[1].counters.known ==
+			   (RESULT_FAULTS | RESULT_LOCKS | RESULT_USAGE | RESULT_VMSTAT),
+	   "so does which counters there are");
+	ok(!memcmp(loaded->samples[1].counters.vmstat, result->samples[1].counters.vmstat,
+		   sizeof(loaded->samples[1].counters.vmstat)),
+	   "a counter that the kernel has not stays unknown");
 	free(first);
 	free(second);
 	result_free(result);
 	result_free(loaded);
+}
+
+/* The keys of a sample's counters, when only @known are there: as written. */
+static char *keys_of(unsigned known)
+{
+	struct result *result = fixture_full();
+	char *text, *from, *to, *keys;
+
+	result->samples[0].counters.known = known;
+	result->samples[0].counters.pmd_mapped_bytes = UINT64_MAX;
+	text = json_of(result);
+	from = strstr(text, "\"counters\": {");
+	to = from ? strchr(from, '}') : NULL;
+	if (!to)
+		bail("no counters");
+	*to = '\0';
+	keys = copied(from + strlen("\"counters\": {"));
+	free(text);
+	result_free(result);
+	return keys;
+}
+
+/* Groups come and go as one. */
+static void test_groups(void)
+{
+	static const struct {
+		unsigned known;
+		const char *there, *first_absent, *second_absent;
+	} groups[] = {
+		{ RESULT_FAULTS, "\"pmd_mapped_bytes\": null", "_lock_", "user_ns" },
+		{ RESULT_LOCKS, "\"pages_inserted\"", "\"faults\"", "vmstat_" },
+		{ RESULT_USAGE, "\"voluntary_switches\": 0", "faults", "_lock_" },
+		{ RESULT_VMSTAT, "\"vmstat_pgfault\": 0", "\"faults\"", "user_ns" },
+	};
+	/* What they look like in files of others, and of a pagezone before there were
+	 * groups. */
+	static const struct {
+		const char *counters;
+		unsigned known;
+	} files[] = {
+		{ "{}", 0 },
+		{ "null", 0 },
+		{ "{\"new\": 1}", 0 },
+		{ "{\"faults\": null}", 0 },
+		{ "{\"major_faults\": 1}", RESULT_FAULTS },
+		{ "{\"pages_inserted\": 1, \"new\": 1}", RESULT_LOCKS },
+		{ "{\"lru_lock_wait_ns\": 1}", RESULT_LOCKS },
+		{ "{\"faults\": 1, \"minor_faults\": 1, \"major_faults\": 0, "
+		  "\"pages_inserted\": 1, \"tree_lock_acquisitions\": 2, "
+		  "\"pmd_mapped_bytes\": 3}",
+		  RESULT_FAULTS | RESULT_LOCKS },
+		{ "{\"system_ns\": 1}", RESULT_USAGE },
+		{ "{\"vmstat_numa_hit\": null}", RESULT_VMSTAT },
+		{ "{\"vmstat_pgfault\": 1, \"user_ns\": 2}",
+		  RESULT_USAGE | RESULT_VMSTAT },
+	};
+	char *keys = keys_of(0);
+
+	ok(!*keys, "no group, no key");
+	free(keys);
+	for (size_t i = 0; i < ARRAY_SIZE(groups); i++) {
+		keys = keys_of(groups[i].known);
+		ok(strstr(keys, groups[i].there) &&
+			   !strstr(keys, groups[i].first_absent) &&
+			   !strstr(keys, groups[i].second_absent),
+		   "alone: %s", groups[i].there);
+		free(keys);
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
+		struct result *loaded = NULL;
+		struct reason why = { "" };
+		char text[1000];
+
+		snprintf(text, sizeof(text),
+			 "{\"schema\": \"pagezone-result/1\", \"pagezone\": {},\n"
+			 "\"environment\": {}, \"parameters\": {\"threads\": []},\n"
+			 "\"sides\": [{\"name\": \"run\", \"spec\": \"x\"}],\n"
+			 "\"samples\": [{\"side\": \"run\", \"phase\": \"reader\",\n"
+			 " \"threads\": 2, \"round\": 1, \"window_ns\": 1,\n"
+			 " \"bytes\": 4096, \"counters\": %s}]}",
+			 files[i].counters);
+		put_file(tmp_path("x"), text, strlen(text));
+		ok(!result_load(&loaded, tmp_path("x"), &why) &&
+			   loaded->samples[0].counters.known == files[i].known,
+		   "loads: %s %s", files[i].counters, why.text);
+		if (loaded && (files[i].known & RESULT_VMSTAT))
+			ok(loaded->samples[0].counters.vmstat[RESULT_VMSTAT_numa_miss] ==
+				   UINT64_MAX,
+			   "a counter that is not there is unknown");
+		result_free(loaded);
+	}
 }
 
 /* All that can be unknown is, and all that can be large is. */
@@ -277,6 +390,12 @@ static const struct {
 	  ": samples[0].counters is not an object" },
 	{ "\"faults\": ", "\"faults\": \"many\", \"f\": ",
 	  ": samples[0].counters.faults is not" },
+	{ "\"user_ns\": ", "\"user_ns\": -1, \"u\": ",
+	  ": samples[1].counters.user_ns is not" },
+	{ "\"vmstat_pgfault\": ", "\"vmstat_pgfault\": \"1\", \"v\": ",
+	  ": samples[1].counters.vmstat_pgfault is not" },
+	{ "\"mount\": \"", "\"mount\": 1, \"m\": \"",
+	  ": sides[1].mount is not a string" },
 	{ "\"too_short\": true", "\"too_short\": \"yes\"",
 	  ": samples[2].too_short is neither" },
 	{ "\"failure\": \"", "\"failure\": 1, \"f\": \"", ".failure is not a string" },
@@ -338,7 +457,7 @@ static const char *one_line(const char *text)
 
 static void test_damages(void)
 {
-	struct result *result = fixture_full();
+	struct result *result = full();
 	char *good = json_of(result);
 
 	for (size_t i = 0; i < ARRAY_SIZE(damages); i++) {
@@ -356,7 +475,7 @@ static void test_damages(void)
 /* However much of a file is there: an error, never a crash or part of a result. */
 static void test_truncated(void)
 {
-	struct result *result = fixture_full(), *loaded;
+	struct result *result = full(), *loaded;
 	char *good = json_of(result);
 	size_t len = strlen(good), taken = 0, told = 0;
 
@@ -383,7 +502,7 @@ static void test_truncated(void)
 /* Bytes changed at random: an error or a result, no crash. */
 static void test_mangled(void)
 {
-	struct result *result = fixture_full(), *loaded;
+	struct result *result = full(), *loaded;
 	char *good = json_of(result);
 	size_t len = strlen(good);
 	unsigned bad = 0, nr = 0;
@@ -484,7 +603,7 @@ static void test_tolerance(void)
 
 static void test_save(void)
 {
-	struct result *result = fixture_full();
+	struct result *result = full();
 	char *good = json_of(result), *text;
 	struct reason why = { "" };
 	struct stat st;
@@ -541,7 +660,7 @@ static void test_save(void)
  */
 static void test_save_to_devices(void)
 {
-	struct result *result = fixture_full();
+	struct result *result = full();
 	struct reason why = { "" };
 	char *good = json_of(result), *text;
 	const char *path;
@@ -580,7 +699,7 @@ static void test_save_to_devices(void)
 /* A full disk, for which RLIMIT_FSIZE stands; and a directory that refuses. */
 static void test_save_failures(void)
 {
-	struct result *result = fixture_full();
+	struct result *result = full();
 	struct reason why = { "" };
 	char name[64], *text;
 	int status;
@@ -630,7 +749,7 @@ static void test_save_failures(void)
 /* Standard output in a file: what was printed before and after has to stay. */
 static void test_save_to_stdout(void)
 {
-	struct result *result = fixture_full();
+	struct result *result = full();
 	struct reason why = { "" };
 	char *good = json_of(result), *text, *wanted;
 	int kept, fd, err;
@@ -663,7 +782,7 @@ static void test_save_to_stdout(void)
 
 static void test_write_errors(void)
 {
-	struct result *results[] = { fixture_full(), result_alloc() };
+	struct result *results[] = { full(), result_alloc() };
 	/* The second fits into the buffer: only the flush at the end can tell. */
 	static const char *const names[] = { "long", "short" };
 
@@ -688,7 +807,7 @@ static void test_locale(void)
 		skip("no locale de_DE.UTF-8", 3);
 		return;
 	}
-	result = fixture_full();
+	result = full();
 	text = json_of(result);
 	ok(*localeconv()->decimal_point == ',', "a locale with a decimal comma");
 	ok_golden(text, "result.json");
@@ -709,6 +828,7 @@ int main(void)
 	if (!mkdtemp(tmp))
 		bail("no directory for the test");
 	test_round_trip();
+	test_groups();
 	test_extremes();
 	test_bytes();
 	test_damages();
