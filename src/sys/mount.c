@@ -314,6 +314,11 @@ static int explain(const struct message *message, const char *options, struct re
 				why, -err,
 				"cannot make the mounts of a new namespace private: / is no "
 				"mount point (in a chroot, bind-mount its root on itself)");
+		/* What AppArmor forbids in user namespaces is refused here first. */
+		if (message->user_namespace)
+			return forbidden(
+				err, "cannot make the mounts of a user namespace private",
+				why);
 		return reason_set(
 			why, -err,
 			"cannot make the mounts of a new namespace private: %s; a security "
