@@ -10,6 +10,13 @@
 #define DEFAULT_BASELINE "cache:batch=1"
 #define DEFAULT_PATCHED	 "cache:batch=512"
 
+#define ENGINES_HELP                                                                           \
+	"An engine is cache:batch=N (the in-process page cache, N pages a fault, a power of "  \
+	"two up to 512; with map=uffd behind real page faults), tmpfs:huge=KIND (the running " \
+	"kernel's, on a private tmpfs: never, always, within_size, advise), kernel:dir=DIR "   \
+	"(the same, on any file system), memory (plain copies: the limit) or null (the "       \
+	"harness alone). pagezone(1) tells their other keys."
+
 enum { KEY_BASELINE = 512, KEY_PATCHED, KEY_MIN_SPEEDUP, KEY_ENGINE };
 
 /* Sides are added after parsing, in their order whatever the order of the options. */
@@ -110,9 +117,7 @@ int cmd_speedup(int argc, char **argv)
 	};
 	static const char doc[] =
 		"Measures a baseline and a patched page cache in turn and prints the seven tables: "
-		"baseline, patched, speed-up.\v"
-		"An engine is cache:batch=N (the in-process page cache, N pages a fault, a power of "
-		"two up to 512), memory (plain copies: the limit) or null (the harness alone).";
+		"baseline, patched, speed-up.\v" ENGINES_HELP;
 	const struct argp argp = {
 		options, parse_speedup, NULL, doc, children, NULL, NULL
 	};
@@ -151,9 +156,7 @@ int cmd_run(int argc, char **argv)
 		{ 0 },
 	};
 	static const char doc[] =
-		"Measures one engine and prints its tables.\v"
-		"An engine is cache:batch=N (the in-process page cache, N pages a fault, a power of "
-		"two up to 512), memory (plain copies: the limit) or null (the harness alone).";
+		"Measures one engine and prints its tables.\v" ENGINES_HELP;
 	const struct argp argp = { options, parse_run, NULL, doc, children, NULL, NULL };
 	struct input input = { 0 };
 	int status;

@@ -314,6 +314,8 @@ int measurement_run(struct measurement *m)
 	struct topo *topo;
 	int err, status;
 
+	/* Beyond ulimit -f there is an error to report, EFBIG, instead. */
+	signal(SIGXFSZ, SIG_IGN);
 	if (m->options.output)
 		check_output(m->options.output);
 	if (topo_load(&topo, NULL, &why))

@@ -21,7 +21,7 @@ _pagezone_words()
 
 _pagezone()
 {
-	local cur prev command line options batch specs n words
+	local cur prev command line options batch huge specs n words
 	local common='--threads --size --total --record --phases --rounds --quick --layout
 		--limit --workers --pin --mem --seed --per --format --output --quiet'
 	local help='--help --usage --version'
@@ -47,7 +47,10 @@ _pagezone()
 
 	case $prev in
 	--baseline | --patched | --engine)
-		specs='memory null'
+		specs='memory null kernel:dir='
+		for huge in never always within_size advise; do
+			specs+=" tmpfs:huge=$huge"
+		done
 		for ((batch = 1; batch <= 512; batch *= 2)); do
 			specs+=" cache:batch=$batch"
 		done
@@ -57,7 +60,7 @@ _pagezone()
 		_pagezone_list "$cur" "$_pagezone_phases"
 		;;
 	--layout) _pagezone_words "$cur" 'private shared' ;;
-	--workers) _pagezone_words "$cur" 'thread' ;;
+	--workers) _pagezone_words "$cur" 'thread process' ;;
 	--pin) _pagezone_words "$cur" 'spread compact none' ;;
 	--mem) _pagezone_words "$cur" 'local none' ;;
 	--per) _pagezone_words "$cur" 'thread total' ;;

@@ -36,7 +36,7 @@ static int null_fault(struct engine_worker *worker, uint64_t offset, bool write,
 const struct engine_ops engine_null = {
 	.name = "null",
 	.summary = "does nothing per record: the harness's own cost",
-	.flags = ENGINE_NO_COPY,
+	.flags = ENGINE_NO_COPY | ENGINE_PROCESSES,
 	.parse = null_parse,
 	.start = null_start,
 	.stop = null_stop,
