@@ -7,33 +7,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "sys/mountinfo.h"
 #include "sys/sysfile.h"
-
-/* One line of mountinfo, cut in place. */
-struct mount {
-	char *root;    /* directory of the file system that is mounted */
-	char *point;   /* where */
-	char *type;    /* "cgroup", "cgroup2" */
-	char *options; /* of the file system: "rw,cpu,cpuacct" */
-};
-
-/* Undoes \040 and the like, with which the kernel writes blanks and backslashes. */
-static void unescape(char *s)
-{
-	char *to = s;
-
-	while (*s) {
-		if (s[0] == '\\' && s[1] >= '0' && s[1] <= '3' && s[2] >= '0' &&
-		    s[2] <= '7' && s[3] >= '0' && s[3] <= '7') {
-			*to++ = (char)((s[1] - '0') << 6 | (s[2] - '0') << 3 |
-				       (s[3] - '0'));
-			s += 4;
-		} else {
-			*to++ = *s++;
-		}
-	}
-	*to = '\0';
-}
 
 /* Whether @word is an item of the comma-separated @list. */
 static bool has_word(const char *list, const char *word)
@@ -49,37 +24,6 @@ static bool has_word(const char *list, const char *word)
 			return false;
 		list += item + 1;
 	}
-}
-
-/*
- * proc(5): "36 35 98:0 /root /point rw,noatime master:1 - type source rw,options"; the
- * optional fields before the dash are any number.
- */
-static bool mount_parse(char *line, struct mount *mount)
-{
-	char *rest = strstr(line, " - "), *save = NULL, *field = NULL;
-
-	if (!rest)
-		return false;
-	*rest = '\0';
-	rest += 3;
-	for (unsigned i = 0; i < 5; i++) {
-		field = strtok_r(i ? NULL : line, " ", &save);
-		if (!field)
-			return false;
-		if (i == 3)
-			mount->root = field;
-	}
-	mount->point = field;
-	mount->type = strtok_r(rest, " \n", &save);
-	if (!mount->type || !strtok_r(NULL, " \n", &save))
-		return false;
-	mount->options = strtok_r(NULL, " \n", &save);
-	if (!mount->options)
-		return false;
-	unescape(mount->root);
-	unescape(mount->point);
-	return true;
 }
 
 /*
@@ -138,7 +82,8 @@ static const char *path_below(const char *path, const char *top)
  * Takes the directory of @path in @mount if it is there; what is mounted itself with
  * @path NULL.
  */
-static bool take_mount(struct cgroup *cgroup, const struct mount *mount, const char *path)
+static bool take_mount(struct cgroup *cgroup, const struct mountinfo *mount,
+		       const char *path)
 {
 	const char *below = path ? path_below(path, mount->root) : "";
 	char real[2 * PATH_MAX];
@@ -166,9 +111,9 @@ static bool find_mount(struct cgroup *cgroup, const char *controller, const char
 	if (!file)
 		return false;
 	while (!found && getline(&line, &size, file) > 0) {
-		struct mount mount;
+		struct mountinfo mount;
 
-		if (!mount_parse(line, &mount))
+		if (!mountinfo_parse(line, &mount))
 			continue;
 		if (controller ? !strcmp(mount.type, "cgroup") &&
 					 has_word(mount.options, controller) :
