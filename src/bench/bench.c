@@ -410,7 +410,7 @@ static int run_threads(struct bench *bench, unsigned nr_threads, unsigned round,
 	err = fit_arena(bench, crew, why);
 	if (err)
 		goto out;
-	if (team_start(&crew->team, nr_threads, conf->topo, placements, &bind_err,
+	if (team_start(&crew->team, nr_threads, false, conf->topo, placements, &bind_err,
 		       &void_why)) {
 		err = run_sides(bench, crew, placements, round, &void_why);
 		goto out;
