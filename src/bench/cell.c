@@ -121,6 +121,11 @@ int cell_side_start(struct crew *crew, struct engine *engine, struct reason *why
 {
 	int err;
 
+	if (engine->ops->open) {
+		err = engine->ops->open(engine, &crew->setup, 1, why);
+		if (err)
+			return err;
+	}
 	crew->run = (struct phase_run){ .crew = crew, .engine = engine };
 	err = team_call(crew->team, start_worker, &crew->run, crew->conf->stop);
 	return err ? err : first_failure(crew, why);
@@ -191,6 +196,33 @@ static void check_loads(const struct phase_run *run, struct bench_worker *worker
 		   (unsigned long long)offset);
 }
 
+struct guarded_loop {
+	loop_fn *fn;
+	struct loop *loop;
+};
+
+static int run_guarded(void *arg)
+{
+	struct guarded_loop *guarded = arg;
+
+	return guarded->fn(guarded->loop);
+}
+
+static int run_loop(struct phase_run *run, struct bench_worker *worker)
+{
+	const struct engine_ops *ops = run->engine->ops;
+	struct guarded_loop guarded = { .fn = run->loop, .loop = &worker->loop };
+	struct sigbus_guard guard = { .resolve = ops->resolve, .arg = &worker->engine };
+	int err;
+
+	if (!(run->engine->flags & ENGINE_REAL_FAULTS))
+		return run->loop(&worker->loop);
+	err = sigbus_run(&guard, run_guarded, &guarded);
+	if (err && ops->explain)
+		ops->explain(&worker->engine, err, &guard, &worker->why);
+	return err;
+}
+
 static void phase_worker(void *arg, unsigned id)
 {
 	struct phase_run *run = arg;
@@ -211,7 +243,7 @@ static void phase_worker(void *arg, unsigned id)
 	opened_ns = team_barrier(run->crew->team);
 	worker->start_ns = clock_now_ns();
 	if (!worker->failed)
-		err = run->loop(&worker->loop);
+		err = run_loop(run, worker);
 	worker->end_ns = clock_now_ns();
 
 	if (err)
