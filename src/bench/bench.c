@@ -130,6 +130,15 @@ static int add_to_plan(struct bench *bench, struct arena_plan *plan, unsigned nr
 	return err;
 }
 
+/* All sides use the same kind of memory, so that they differ in nothing else. */
+static bool wants_shared_arena(const struct bench_conf *conf)
+{
+	for (unsigned s = 0; s < conf->nr_sides; s++)
+		if (conf->sides[s].engine.flags & ENGINE_SHARED_ARENA)
+			return true;
+	return false;
+}
+
 /* Allocates the arena for all thread counts where that costs hardly more than for the largest. */
 static int plan_arena(struct bench *bench, struct reason *why)
 {
@@ -151,6 +160,7 @@ static int plan_arena(struct bench *bench, struct reason *why)
 		reason_set(why, err, "out of memory");
 	bench->arena_is_fixed = arena_plan_bytes(&all) <=
 				largest + largest / 100 * ARENA_SLACK_PERCENT;
+	bench->arena.shared = wants_shared_arena(conf);
 	if (!err && bench->arena_is_fixed)
 		err = arena_resize(&bench->arena, all.nids, all.bytes, all.nr, why);
 	arena_plan_destroy(&all);
@@ -173,11 +183,12 @@ static void look_at_arena(struct bench *bench)
 		     "it lies where the system put it");
 	if (env->arena_huge_bytes < bytes && !bench->warned_huge) {
 		bench->warned_huge = true;
-		snprintf(
-			text, sizeof(text),
-			"only %s of %s of page frames are backed by huge pages; see "
-			"/sys/kernel/mm/transparent_hugepage/enabled (madvise or always)",
-			format_size(env->arena_huge_bytes).text, format_size(bytes).text);
+		snprintf(text, sizeof(text),
+			 "only %s of %s of page frames are backed by huge pages; see "
+			 "/sys/kernel/mm/transparent_hugepage/%s",
+			 format_size(env->arena_huge_bytes).text, format_size(bytes).text,
+			 bench->arena.shared ? "shmem_enabled (advise or always)" :
+					       "enabled (madvise or always)");
 		warn(bench, text);
 	}
 }

@@ -58,6 +58,7 @@ int page_cache_alloc(struct page_cache **cache, const struct page_cache_conf *co
 	memset(c, 0, sizeof(*c));
 	c->batch = conf->batch;
 	c->truncate_batch = conf->truncate_batch;
+	c->trapped = conf->trapped;
 	lock_init(&c->threads_lock);
 	list_init(&c->threads);
 	rwlock_init(&c->mmap_lock);

@@ -24,6 +24,7 @@ struct page_cache_conf {
 	unsigned truncate_batch; /* folios removed under one tree_lock hold; 1: page by page */
 	struct arena *arena; /* all its memory becomes page frames */
 	unsigned nr_threads; /* cache_threads that will exist at once */
+	bool trapped; /* vma_touch() is called by what handles real faults: see cache/trap.h */
 };
 
 /* What one thread did; its own, so never contended. Sums over threads are the caller's. */
@@ -62,6 +63,19 @@ struct cache_counters *cache_thread_counters(struct cache_thread *thread);
 
 /* A file of @bytes with no pages. 0 or -ENOMEM. */
 int mapping_alloc(struct mapping **mapping, struct page_cache *cache, uint64_t bytes);
+/*
+ * Its pages lie in the order of the file from now on: page i is frame @first_frame + i of the arena's
+ * region number @region, so that a linear mapping of that memory is the file. @first_frame is a
+ * multiple of 512; the frames are nobody else's: every mapping of the cache has to be placed,
+ * apart from the others. Before the first fault.
+ *
+ * Frames that a truncation could not free, because somebody still had a reference to them, cannot be
+ * replaced by others: a fault that needs them is out of memory. So whoever faulted the pages in has
+ * to have unmapped them before.
+ *
+ * 0, -EINVAL: not aligned, or the region ends before the file does.
+ */
+int mapping_place(struct mapping *mapping, unsigned region, size_t first_frame);
 /* Nothing may map it. Frees its pages (through @thread's lists; NULL will do when it has none). */
 void mapping_free(struct mapping *mapping, struct cache_thread *thread);
 /* Removes every page from @offset (rounded up to a page) on; nothing may map them. The size stays. */
@@ -78,6 +92,7 @@ void vma_free(struct vma *vma);
 size_t vma_overhead(uint64_t start, uint64_t end); /* bytes that vma_alloc() takes */
 /* Maps the range of @mapping with empty page tables (mmap_lock for writing). */
 void vma_map(struct vma *vma, struct mapping *mapping, struct cache_thread *thread);
+bool vma_is_mapped(const struct vma *vma); /* the vma's own thread */
 /* Unmaps every page (references, mapcounts, accessed bits), mmap_lock for writing at the end. */
 void vma_unmap(struct vma *vma, struct cache_thread *thread);
 
@@ -90,6 +105,14 @@ void vma_unmap(struct vma *vma, struct cache_thread *thread);
  */
 int vma_touch(struct vma *vma, struct cache_thread *thread, uint64_t offset, bool write,
 	      struct extent *extent);
+
+/*
+ * The first run in [@start, @end) of whole pages that the page tables map: *@run_start and *@run_end,
+ * bytes of the file. False: there is none. The vma's own thread; page tables are rounded to pages
+ * at both ends.
+ */
+bool vma_next_run(const struct vma *vma, uint64_t start, uint64_t end,
+		  uint64_t *run_start, uint64_t *run_end);
 
 /*
  * For tests, when all threads are quiet: pages in the trees of @mappings + free pages = all

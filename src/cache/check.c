@@ -197,6 +197,24 @@ static void stock_vmas(struct stock *stock, struct mapping *mapping,
 	}
 }
 
+/* A folio of a placed mapping, and no other, is the frames of its place. */
+static int check_place(struct stock *stock, const struct mapping *mapping,
+		       const struct folio *folio, unsigned long index)
+{
+	const struct zone *zone = mapping->placed;
+
+	if (folio_test(folio, FOLIO_PLACED) != !!zone)
+		return BAD(stock, "page %lu: a folio %s place in a file %s", index,
+			   zone ? "without" : "with a", zone ? "with one" : "without");
+	if (zone && (folio->zone != zone->id ||
+		     zone_frame(zone, folio) != mapping->placed_at + index))
+		return BAD(stock, "page %lu: is zone %u frame %zu, not zone %u frame %zu",
+			   index, folio->zone,
+			   zone_frame(&stock->cache->zones[folio->zone], folio), zone->id,
+			   mapping->placed_at + index);
+	return 0;
+}
+
 /* One folio of the tree, when all references are counted. */
 static int check_folio(struct stock *stock, struct mapping *mapping, struct folio *folio,
 		       unsigned long index)
@@ -204,6 +222,7 @@ static int check_folio(struct stock *stock, struct mapping *mapping, struct foli
 	struct frame_account *account = account_of(stock, folio);
 	uint32_t flags = folio_flags(folio), refs = folio->refcount,
 		 maps = folio->mapcount;
+	int err;
 
 	if (folio_mapping(folio) != mapping || folio_index(folio) != index)
 		return BAD(stock, "page %lu: the folio says page %lu of %s file", index,
@@ -229,7 +248,8 @@ static int check_folio(struct stock *stock, struct mapping *mapping, struct foli
 	if (account->lru != 1)
 		return BAD(stock, "page %lu: in %u places of the LRU", index,
 			   account->lru);
-	return stock_block(stock, folio, 2);
+	err = check_place(stock, mapping, folio, index);
+	return err ? err : stock_block(stock, folio, 2);
 }
 
 static int stock_mapping(struct stock *stock, struct mapping *mapping)

@@ -99,21 +99,45 @@ static void fault_map_new_folio(struct fault *fault, struct folio *folio)
 }
 
 /*
- * A zeroed folio for page @index, of @order or, where no zone has so many frames in one piece, of
+ * The frames of page @index and of those behind it, 2^@order or less. NULL: they are taken, by a thread
+ * that faults the same window and has them in hand, or has inserted them by now.
+ */
+static struct folio *fault_take_frames(struct fault *fault, unsigned long index,
+				       unsigned order)
+{
+	struct mapping *mapping = fault->mapping;
+
+	return zone_take(mapping->placed, mapping->placed_at + index, order,
+			 &fault->thread->counters.zone);
+}
+
+/* Any frames, of @order or, where no zone has so many in one piece, of less. */
+static struct folio *fault_find_frames(struct fault *fault, unsigned order)
+{
+	struct folio *folio = pcp_alloc(&fault->thread->pcp, order);
+
+	while (!folio && order > 0)
+		folio = pcp_alloc(&fault->thread->pcp, --order);
+	return folio;
+}
+
+/*
+ * A zeroed folio for page @index, of @order or, where there are not so many frames in one piece, of
  * less (the kernel's large folios fall back in the same way). NULL: not even a page.
  */
 static struct folio *fault_alloc_folio(struct fault *fault, unsigned long index,
 				       unsigned order)
 {
-	struct folio *folio = pcp_alloc(&fault->thread->pcp, order);
+	bool placed = fault->mapping->placed;
+	struct folio *folio = placed ? fault_take_frames(fault, index, order) :
+				       fault_find_frames(fault, order);
 	uint32_t flags = FOLIO_LOCKED | FOLIO_UPTODATE;
 	unsigned long near = 0;
 
-	while (!folio && order > 0)
-		folio = pcp_alloc(&fault->thread->pcp, --order);
 	if (!folio)
 		return NULL;
-
+	if (placed)
+		flags |= FOLIO_PLACED;
 	if (fault->write)
 		flags |= FOLIO_DIRTY;
 	/* References of the tree, of the LRU batch, and the caller's, for the page tables. */
@@ -470,13 +494,15 @@ static int touch_slow(struct vma *vma, struct cache_thread *thread, uint64_t off
 		/* The CPU sets this bit without a fault. */
 		pgtable_mark_accessed(vma, fault.index, &thread->ptl);
 	} else {
-		trap_enter();
+		if (!thread->cache->trapped)
+			trap_enter();
 		thread->counters.faults++;
 		rwlock_read_acquire(mmap_lock, &thread->counters.mmap);
 		fault.mapping = vma->mapping;
 		err = fault_handle(&fault);
 		rwlock_read_release(mmap_lock);
-		trap_leave();
+		if (!thread->cache->trapped)
+			trap_leave();
 	}
 	if (!err && !touch_walk(vma, offset, write, extent))
 		err = -EFAULT;

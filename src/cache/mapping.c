@@ -7,6 +7,7 @@
 
 #include "cache/rcu.h"
 #include "cache/thread.h"
+#include "cache/zone.h"
 
 int mapping_alloc(struct mapping **mapping, struct page_cache *cache, uint64_t bytes)
 {
@@ -22,6 +23,22 @@ int mapping_alloc(struct mapping **mapping, struct page_cache *cache, uint64_t b
 	list_init(&m->vmas);
 	tree_init(&m->tree);
 	*mapping = m;
+	return 0;
+}
+
+int mapping_place(struct mapping *mapping, unsigned region, size_t first_frame)
+{
+	struct page_cache *cache = mapping->cache;
+	struct zone *zone;
+
+	if (region >= cache->nr_zones || first_frame % PMD_NR)
+		return -EINVAL;
+	zone = &cache->zones[region];
+	if (first_frame > zone->nr_frames ||
+	    mapping_end(mapping) > zone->nr_frames - first_frame)
+		return -EINVAL;
+	mapping->placed = zone;
+	mapping->placed_at = first_frame;
 	return 0;
 }
 

@@ -56,9 +56,14 @@
 #include "cache/folio.h"
 #include "cache/tree.h"
 
+struct zone;
+
 struct mapping {
 	struct page_cache *cache; /* constant */
 	_Atomic uint64_t i_size;  /* bytes. Set when nobody faults; read without a lock */
+	/* Placed: page @index is frame placed_at + @index of the zone. Set before the first fault. */
+	struct zone *placed; /* NULL: any frames will do */
+	size_t placed_at;    /* a multiple of PMD_NR */
 
 	struct lock i_mmap_lock;
 	struct list_head vmas; /* vma.list. i_mmap_lock */

@@ -17,6 +17,7 @@ struct page_cache {
 	unsigned batch;		 /* pages, a power of two */
 	unsigned batch_order;	 /* its logarithm */
 	unsigned truncate_batch; /* folios */
+	bool trapped;		 /* faults come from real ones */
 	struct zone *zones;	 /* one a region of the arena, ascending nid */
 	unsigned nr_zones;
 	struct tree_slab slab; /* has a lock of its own */

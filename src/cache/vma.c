@@ -72,6 +72,11 @@ void vma_map(struct vma *vma, struct mapping *mapping, struct cache_thread *thre
 	rwlock_write_release(mmap_lock);
 }
 
+bool vma_is_mapped(const struct vma *vma)
+{
+	return vma->mapping;
+}
+
 struct folio *vma_entry_folio(const struct page_cache *cache, uint64_t entry)
 {
 	const struct zone *zone = &cache->zones[entry >> PTE_ZONE_SHIFT];
@@ -87,6 +92,33 @@ static void zap_folio(struct folio *folio, uint64_t entry, struct cache_thread *
 	/* relaxed: the reference that goes next orders it */
 	atomic_fetch_sub_explicit(&folio->mapcount, 1, memory_order_relaxed);
 	folio_put(folio, thread);
+}
+
+/* How far an entry goes beyond page @index: 2 MiB of a whole folio or of no table, or a page. */
+static unsigned long entry_end(const struct vma *vma, unsigned long index)
+{
+	uint64_t slot = atomic_load_explicit(&vma->pmds[vma_slot(vma, index)],
+					     memory_order_relaxed);
+
+	return !slot || slot & PTE_LEAF ? align_down(index, PMD_NR) + PMD_NR : index + 1;
+}
+
+bool vma_next_run(const struct vma *vma, uint64_t start, uint64_t end,
+		  uint64_t *run_start, uint64_t *run_end)
+{
+	unsigned long at = max_u64(start >> PAGE_SHIFT, vma_first_page(vma)), first;
+	unsigned long stop = min_u64(div_round_up(end, PAGE_SIZE), vma_end_page(vma));
+
+	while (at < stop && !pgtable_entry(vma, at))
+		at = entry_end(vma, at);
+	if (at >= stop)
+		return false;
+	first = at;
+	while (at < stop && pgtable_entry(vma, at))
+		at = entry_end(vma, at);
+	*run_start = first << PAGE_SHIFT;
+	*run_end = min_u64(at, stop) << PAGE_SHIFT;
+	return true;
 }
 
 void vma_unmap(struct vma *vma, struct cache_thread *thread)

@@ -58,6 +58,51 @@ static struct folio *block_alloc_locked(struct zone *zone, unsigned order)
 	return block;
 }
 
+/* The free block that holds @frame. NULL: the frame is not free, or on a thread's list. */
+static struct folio *block_find_locked(struct zone *zone, size_t frame)
+{
+	for (unsigned order = 0; order < ZONE_NR_ORDERS; order++) {
+		struct folio *block = &zone->memmap[align_down(frame, 1UL << order)];
+
+		if (folio_test(block, FOLIO_BUDDY))
+			return frame < zone_frame(zone, block) + (1UL << block->order) ?
+				       block :
+				       NULL;
+	}
+	return NULL;
+}
+
+struct folio *zone_take(struct zone *zone, size_t frame, unsigned order,
+			struct lock_stats *stats)
+{
+	struct folio *folio = &zone->memmap[frame], *block;
+	unsigned have;
+
+	lock_acquire(&zone->lock, stats);
+	block = block_find_locked(zone, frame);
+	if (!block) {
+		lock_release(&zone->lock);
+		return NULL;
+	}
+	have = block->order;
+	order = (unsigned)min_u64(order, have);
+	block_del(zone, block);
+	while (have > order) {
+		have--;
+		/* The half without the wanted frames goes back. */
+		if (folio - block >= 1L << have) {
+			block_add(zone, block, have, false);
+			block += 1UL << have;
+		} else {
+			block_add(zone, block + (1UL << have), have, false);
+		}
+	}
+	folio->order = (uint8_t)order;
+	zone->nr_free_pages -= 1UL << order;
+	lock_release(&zone->lock);
+	return folio;
+}
+
 /* Joins the block with its buddy as long as that is free and whole. */
 static void block_free_locked(struct zone *zone, struct folio *block)
 {
@@ -239,7 +284,8 @@ void pcp_free(struct pcp *pcp, struct folio *folio)
 	struct zone *zone = folio_zone_of(pcp, folio);
 	unsigned order = folio->order;
 
-	if (zone != pcp->zone || 1U << order > zone->pcp_batch) {
+	if (zone != pcp->zone || 1U << order > zone->pcp_batch ||
+	    folio_test(folio, FOLIO_PLACED)) {
 		lock_acquire(&zone->lock, pcp->stats);
 		block_free_locked(zone, folio);
 		lock_release(&zone->lock);

@@ -68,8 +68,17 @@ void pcp_drain(struct pcp *pcp);
  * nearest other one; NULL when no zone has so many in one piece.
  */
 struct folio *pcp_alloc(struct pcp *pcp, unsigned order);
-/* Nobody has a reference to @folio. */
+/* Nobody has a reference to @folio. FOLIO_PLACED: to the zone, not to the thread's lists. */
 void pcp_free(struct pcp *pcp, struct folio *folio);
+
+/*
+ * Exactly the frames from @frame on, as a folio without a reference (alloc_contig_range() of the
+ * kernel): 2^@order of them, or as many as are free in one piece there. NULL: frame @frame is not
+ * free. It goes past the threads' lists, so what is taken in this way comes back as FOLIO_PLACED
+ * (see pcp_free()), straight to the zone. @frame is aligned to 2^@order.
+ */
+struct folio *zone_take(struct zone *zone, size_t frame, unsigned order,
+			struct lock_stats *stats);
 
 static inline size_t zone_frame(const struct zone *zone, const struct folio *folio)
 {

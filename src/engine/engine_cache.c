@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The cache engine: the in-process page cache of src/cache/, one page at a time or batched. */
+/*
+ * The cache engine: the in-process page cache of src/cache/, one page at a time or batched, behind
+ * software page tables. engine_cache_uffd.c has the one behind real ones.
+ */
+#include "engine/engine_cache.h"
+
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/bits.h"
 #include "base/parse.h"
-#include "engine/engine.h"
 #include "engine/spec.h"
 #include "sys/arena.h"
 
@@ -13,22 +18,24 @@
 /* Folios removed under one tree_lock hold between phases: the kernel's PAGEVEC_SIZE. */
 #define TRUNCATE_BATCH 15
 
-struct cache_state {
-	struct page_cache *cache;
-	struct mapping **files; /* [nr_files]; NULL for a file without bytes */
-};
+static int parse_map(struct engine *engine, const char *map, struct reason *why)
+{
+	if (!map || !strcmp(map, "soft"))
+		return 0;
+	if (strcmp(map, "uffd"))
+		return reason_set(why, -EINVAL, "map=%s: map is soft or uffd", map);
+	engine->conf.cache.uffd = true;
+	engine->ops = &engine_cache_uffd;
+	engine->flags |= engine->ops->flags;
+	return 0;
+}
 
-/* All NULL in a worker without a share. */
-struct cache_worker {
-	struct cache_thread *thread;
-	struct mapping *file;
-	struct vma *vma;
-};
-
-static int cache_parse(struct engine *engine, struct spec *spec, struct reason *why)
+int cache_parse(struct engine *engine, struct spec *spec, struct reason *why)
 {
 	const char *batch = spec_take(spec, "batch");
+	const char *map = spec_take(spec, "map");
 	uint64_t n;
+	int err;
 
 	if (!batch)
 		return reason_set(why, -EINVAL,
@@ -39,7 +46,8 @@ static int cache_parse(struct engine *engine, struct spec *spec, struct reason *
 				  "batch=%s: batch is a power of two from 1 to %u", batch,
 				  BATCH_MAX);
 	engine->conf.cache.batch = (unsigned)n;
-	return spec_refuse_rest(spec, "batch", why);
+	err = parse_map(engine, map, why);
+	return err ? err : spec_refuse_rest(spec, "batch, map", why);
 }
 
 static struct page_cache_conf cache_conf(const struct engine *engine,
@@ -50,6 +58,7 @@ static struct page_cache_conf cache_conf(const struct engine *engine,
 		.truncate_batch = TRUNCATE_BATCH,
 		.arena = setup->arena,
 		.nr_threads = setup->nr_workers,
+		.trapped = engine->conf.cache.uffd,
 	};
 }
 
@@ -69,31 +78,36 @@ static size_t cache_arena_need(const struct engine *engine,
 	       page_cache_slack(&conf);
 }
 
-/* What the page tables of a worker span: whole PMD ranges, as far as the file goes. */
-static void vma_range(const struct engine_setup *setup, const struct share *share,
-		      uint64_t *start, uint64_t *end)
+void cache_vma_range(const struct engine_setup *setup, const struct share *share,
+		     uint64_t *start, uint64_t *end)
 {
 	*start = align_down(share->start, PMD_SIZE);
 	*end = min_u64(align_up(share->end, PMD_SIZE), setup->file_bytes[share->file]);
 }
 
-static size_t cache_overhead(const struct engine *engine,
-			     const struct engine_setup *setup)
+size_t cache_overhead(const struct engine *engine, const struct engine_setup *setup)
 {
 	size_t arena_bytes = 0, tables = 0;
 
 	for (unsigned i = 0; i < setup->nr_workers; i++) {
 		uint64_t start, end;
 
-		arena_bytes += cache_arena_need(engine, setup, i);
-		vma_range(setup, &setup->shares[i], &start, &end);
+		arena_bytes += engine->ops->arena_need(engine, setup, i);
+		cache_vma_range(setup, &setup->shares[i], &start, &end);
 		if (start < end)
 			tables += vma_overhead(start, end);
 	}
 	return page_cache_overhead(arena_bytes, setup->nr_workers) + tables;
 }
 
-static void cache_stop(struct engine *engine)
+void cache_free_files(struct cache_state *state, unsigned nr_files)
+{
+	for (unsigned i = 0; i < nr_files; i++)
+		if (state->files[i])
+			mapping_free(state->files[i], NULL);
+}
+
+void cache_stop(struct engine *engine)
 {
 	struct cache_state *state = engine->state;
 
@@ -105,8 +119,8 @@ static void cache_stop(struct engine *engine)
 	engine->setup = NULL;
 }
 
-static int cache_start(struct engine *engine, const struct engine_setup *setup,
-		       struct reason *why)
+int cache_start(struct engine *engine, const struct engine_setup *setup,
+		struct reason *why)
 {
 	struct page_cache_conf conf = cache_conf(engine, setup);
 	struct cache_state *state = calloc(1, sizeof(*state));
@@ -135,9 +149,7 @@ static int cache_start(struct engine *engine, const struct engine_setup *setup,
 	engine->state = state;
 	return 0;
 fail_files:
-	for (unsigned i = 0; i < setup->nr_files; i++)
-		if (state->files[i])
-			mapping_free(state->files[i], NULL);
+	cache_free_files(state, setup->nr_files);
 	page_cache_free(state->cache);
 fail:
 	free(state->files);
@@ -145,7 +157,7 @@ fail:
 	return err;
 }
 
-static void cache_worker_stop(struct engine_worker *worker)
+void cache_worker_stop(struct engine_worker *worker)
 {
 	struct cache_worker *cw = worker->state;
 	struct cache_state *state = worker->engine->state;
@@ -164,7 +176,7 @@ static void cache_worker_stop(struct engine_worker *worker)
 	worker->state = NULL;
 }
 
-static int cache_worker_start(struct engine_worker *worker, struct reason *why)
+int cache_worker_start(struct engine_worker *worker, struct reason *why)
 {
 	struct cache_state *state = worker->engine->state;
 	const struct share *share = worker->share;
@@ -181,7 +193,7 @@ static int cache_worker_start(struct engine_worker *worker, struct reason *why)
 	cw->file = state->files[share->file];
 	if (share->start == share->end)
 		return 0;
-	vma_range(worker->engine->setup, share, &start, &end);
+	cache_vma_range(worker->engine->setup, share, &start, &end);
 	err = vma_alloc(&cw->vma, start, end, share->mem_node);
 	if (err)
 		goto fail;
@@ -190,7 +202,7 @@ fail:
 	return reason_set(why, err, "cache: out of memory for worker %u", worker->id);
 }
 
-static int cache_empty(struct engine_worker *worker, struct reason *why)
+int cache_empty(struct engine_worker *worker, struct reason *why)
 {
 	struct cache_worker *cw = worker->state;
 
@@ -200,7 +212,7 @@ static int cache_empty(struct engine_worker *worker, struct reason *why)
 	return 0;
 }
 
-static int cache_map(struct engine_worker *worker, struct reason *why)
+int cache_map(struct engine_worker *worker, struct reason *why)
 {
 	struct cache_worker *cw = worker->state;
 
@@ -210,7 +222,7 @@ static int cache_map(struct engine_worker *worker, struct reason *why)
 	return 0;
 }
 
-static void cache_unmap(struct engine_worker *worker)
+void cache_unmap(struct engine_worker *worker)
 {
 	struct cache_worker *cw = worker->state;
 
@@ -226,7 +238,7 @@ static int cache_fault(struct engine_worker *worker, uint64_t offset, bool write
 	return vma_touch(cw->vma, cw->thread, offset, write, extent);
 }
 
-static void cache_counters(struct engine_worker *worker, struct engine_counters *counters)
+void cache_counters(struct engine_worker *worker, struct engine_counters *counters)
 {
 	struct cache_worker *cw = worker->state;
 
@@ -234,7 +246,7 @@ static void cache_counters(struct engine_worker *worker, struct engine_counters 
 		(struct engine_counters){ .cache = *cache_thread_counters(cw->thread) };
 }
 
-static void cache_reset_counters(struct engine_worker *worker)
+void cache_reset_counters(struct engine_worker *worker)
 {
 	struct cache_worker *cw = worker->state;
 

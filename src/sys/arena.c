@@ -5,6 +5,9 @@
  * can neither merge the populated part with a neighbour's mapping nor let a huge page
  * reach over its ends. PROT_NONE costs no memory and no commit charge, only address
  * space.
+ *
+ * The populated part of a shared region is one mapping of its memfd, which is exactly as long: the
+ * frame at base + o is the file's at offset o.
  */
 #include "sys/arena.h"
 
@@ -13,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/bits.h"
@@ -20,6 +24,9 @@
 
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23 /* Linux 5.14 */
+#endif
+#ifndef MFD_NOEXEC_SEAL
+#define MFD_NOEXEC_SEAL 8U /* Linux 6.3 */
 #endif
 
 /*
@@ -66,6 +73,9 @@ static int range_populate(char *start, size_t bytes)
 	while (rc && errno == EINTR);
 	if (!rc)
 		return 0;
+	/* Of a memfd: what would be SIGBUS, there is no memory to commit to it. */
+	if (errno == EFAULT)
+		return -ENOMEM;
 	if (errno != EINVAL && errno != ENOSYS && errno != EPERM)
 		return -errno;
 	for (size_t offset = 0; offset < bytes; offset += page)
@@ -94,10 +104,52 @@ static int range_open(char *start, size_t bytes, int advice, int nid, bool *boun
 	return err;
 }
 
+/* Sets the length of a shared region's file, without the signal of which a shell knows more. */
+static int file_resize(int fd, size_t bytes)
+{
+	struct rlimit limit;
+
+	if (!getrlimit(RLIMIT_FSIZE, &limit) && bytes > limit.rlim_cur)
+		return -EFBIG;
+	return ftruncate(fd, (off_t)bytes) ? -errno : 0;
+}
+
+/* An empty file. vm.memfd_noexec may insist on the flag that kernels before 6.3 do not know. */
+static int file_open(void)
+{
+	int fd = memfd_create("pagezone", MFD_CLOEXEC | MFD_NOEXEC_SEAL);
+
+	if (fd < 0 && errno == EINVAL)
+		fd = memfd_create("pagezone", MFD_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+/* As range_open(), of the part of a shared region that comes next. */
+static int file_range_open(struct arena_region *region, size_t bytes, int nid,
+			   bool *bound)
+{
+	char *start = (char *)region->base + region->bytes;
+	int err = file_resize(region->fd, region->bytes + bytes);
+
+	if (err)
+		return err;
+	if (mmap(start, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, region->fd,
+		 (off_t)region->bytes) == MAP_FAILED)
+		err = -errno;
+	else
+		err = range_open(start, bytes, MADV_HUGEPAGE, nid, bound);
+	if (err)
+		file_resize(region->fd, region->bytes);
+	return err;
+}
+
 static void region_unmap(struct arena_region *region)
 {
 	if (region->base)
 		munmap((char *)region->base - PMD_SIZE, region->reserved + 2 * PMD_SIZE);
+	if (region->fd >= 0)
+		close(region->fd);
+	region->fd = -1;
 	region->base = NULL;
 	region->bytes = region->reserved = 0;
 }
@@ -106,9 +158,10 @@ static int region_shrink(struct arena_region *region, size_t bytes)
 {
 	int err = range_release((char *)region->base + bytes, region->bytes - bytes);
 
-	if (!err)
-		region->bytes = bytes;
-	return err;
+	if (err)
+		return err;
+	region->bytes = bytes;
+	return region->fd < 0 ? 0 : file_resize(region->fd, bytes);
 }
 
 /* The node to ask for; negative: none. */
@@ -117,25 +170,53 @@ static int region_node(const struct arena_region *region)
 	return region->nid == ARENA_ANY_NODE ? -1 : (int)region->nid;
 }
 
+/* Address space for @bytes, and of a shared region a file for them, in place of what it had. */
+static int region_renew(struct arena *arena, struct arena_region *region, size_t bytes,
+			struct reason *why)
+{
+	char *base;
+
+	/* The old pages go first: the peak is the larger size, not the sum. */
+	region_unmap(region);
+	base = range_reserve(bytes + 2 * PMD_SIZE);
+	if (!base)
+		return reason_set(why, -ENOMEM,
+				  "cannot reserve %zu MiB of address space: %s",
+				  bytes >> 20, strerror(errno));
+	region->base = base + PMD_SIZE;
+	region->reserved = bytes;
+	if (!arena->shared)
+		return 0;
+	region->fd = file_open();
+	if (region->fd < 0)
+		return reason_set(why, region->fd, "cannot create a memfd: %s",
+				  strerror(-region->fd));
+	return 0;
+}
+
 static int region_grow(struct arena *arena, struct arena_region *region, size_t bytes,
 		       struct reason *why)
 {
-	char *base;
+	size_t more;
 	int err;
 
 	if (bytes > region->reserved) {
-		/* The old pages go first: the peak is the larger size, not the sum. */
-		region_unmap(region);
-		base = range_reserve(bytes + 2 * PMD_SIZE);
-		if (!base)
-			return reason_set(why, -ENOMEM,
-					  "cannot reserve %zu MiB of address space: %s",
-					  bytes >> 20, strerror(errno));
-		region->base = base + PMD_SIZE;
-		region->reserved = bytes;
+		err = region_renew(arena, region, bytes, why);
+		if (err)
+			return err;
 	}
-	err = range_open((char *)region->base + region->bytes, bytes - region->bytes,
-			 MADV_HUGEPAGE, region_node(region), &arena->bound);
+	more = bytes - region->bytes;
+	if (arena->shared)
+		err = file_range_open(region, more, region_node(region), &arena->bound);
+	else
+		err = range_open((char *)region->base + region->bytes, more,
+				 MADV_HUGEPAGE, region_node(region), &arena->bound);
+	if (err == -EFBIG)
+		return reason_set(
+			why, err,
+			"cannot get %zu MiB of shared memory: larger than files "
+			"may be; raise ulimit -f",
+			bytes >> 20);
 	if (err && region->nid == ARENA_ANY_NODE)
 		return reason_set(why, err, "cannot get %zu MiB of memory: %s",
 				  bytes >> 20, strerror(-err));
@@ -177,7 +258,7 @@ static struct arena_region *region_get(struct arena *arena, unsigned nid)
 		return NULL;
 	memmove(&regions[at + 1], &regions[at],
 		(arena->nr_regions - at) * sizeof(*regions));
-	regions[at] = (struct arena_region){ .nid = nid };
+	regions[at] = (struct arena_region){ .nid = nid, .fd = -1 };
 	arena->regions = regions;
 	arena->nr_regions++;
 	return &regions[at];
@@ -306,7 +387,8 @@ size_t arena_huge_bytes(const struct arena *arena)
 		 */
 		if (sscanf(line, "%lx-%lx ", &start, &end) == 2)
 			inside = in_arena(arena, start, end);
-		else if (inside && sscanf(line, "AnonHugePages: %lu kB", &kib) == 1)
+		else if (inside && (sscanf(line, "AnonHugePages: %lu kB", &kib) == 1 ||
+				    sscanf(line, "ShmemPmdMapped: %lu kB", &kib) == 1))
 			sum += (size_t)kib << 10;
 	}
 	free(line);

@@ -20,12 +20,19 @@
 
 struct arena_region {
 	unsigned nid;	 /* the node's OS number, or ARENA_ANY_NODE */
+	int fd;		 /* shared: the memfd that @base maps from offset 0; else -1 */
 	void *base;	 /* 2 MiB aligned */
 	size_t bytes;	 /* populated bytes, a multiple of 2 MiB */
 	size_t reserved; /* address space behind @base */
 };
 
 struct arena {
+	/*
+	 * Set before the first call, never changed after: every region is a MAP_SHARED mapping of
+	 * a memfd, whose frames can be mapped a second time. Huge pages then depend on
+	 * shmem_enabled instead of enabled in /sys/kernel/mm/transparent_hugepage.
+	 */
+	bool shared;
 	struct arena_region *regions; /* ascending by nid; only what was asked for */
 	unsigned nr_regions;
 	bool bound; /* every region with a node was placed there */
@@ -44,12 +51,15 @@ struct arena {
  * does not have that (before 5.14), by a store to each page. A memory cgroup's limit is
  * not an error of either but the OOM killer: compare with meminfo_read() first.
  *
- * 0; -ENOMEM, -EINVAL with @why (how much, which node). After an error the arena is
- * smaller than asked for, but sound.
+ * A shared region's frames go when it shrinks, also from whoever maps them a second time: there they
+ * raise SIGBUS then.
+ *
+ * 0; -ENOMEM, -EINVAL, for shared regions also -EFBIG (ulimit -f), -EMFILE, … with @why (how much,
+ * which node). After an error the arena is smaller than asked for, but sound.
  */
 int arena_resize(struct arena *arena, const unsigned *nids, const size_t *bytes,
 		 unsigned nr, struct reason *why);
-/* Gives everything back; also of a zeroed struct. */
+/* Gives everything back; also of a zeroed struct. The struct is zeroed then, @shared too. */
 void arena_destroy(struct arena *arena);
 
 /* The region of @nid; NULL: there is none. */
@@ -57,8 +67,8 @@ struct arena_region *arena_region(struct arena *arena, unsigned nid);
 /* Bytes of all regions. */
 size_t arena_bytes(const struct arena *arena);
 /*
- * Bytes that huge pages back (AnonHugePages of /proc/self/smaps); 0 when it is
- * unreadable.
+ * Bytes that huge pages back (AnonHugePages, of shared regions ShmemPmdMapped, of
+ * /proc/self/smaps); 0 when it is unreadable.
  */
 size_t arena_huge_bytes(const struct arena *arena);
 

@@ -254,6 +254,114 @@ static void test_random(void)
 	setup_close(s);
 }
 
+static void free_placed(struct setup *s, struct folio *folio)
+{
+	folio_init(folio, FOLIO_PLACED, 0);
+	pcp_free(&s->pcp, folio);
+}
+
+static struct folio *take(struct setup *s, size_t frame, unsigned order)
+{
+	return zone_take(&s->zones[0], frame, order, &s->stats);
+}
+
+/* Each order at each place of a 2 MiB block, out of a whole one. */
+static void test_take(void)
+{
+	struct setup *s = setup_open(1, 4, 0);
+	struct zone *zone = &s->zones[0];
+
+	for (unsigned order = 0; order < ZONE_NR_ORDERS; order++) {
+		bool exact = true, refused = true, whole = true, counted = true;
+
+		for (size_t frame = 0; frame < PMD_NR; frame += 1UL << order) {
+			struct folio *folio = take(s, frame, order);
+
+			exact &= folio == &zone->memmap[frame] && folio->order == order;
+			counted &= zone->nr_free_pages ==
+				   zone->nr_frames - (1UL << order);
+			for (size_t i = 0; i < 1UL << order; i++)
+				refused &= !take(s, frame + i, 0);
+			free_placed(s, folio);
+			whole &= all_whole(zone) && !s->pcp.nr_pages;
+		}
+		ok(exact && counted, "order %u: the frames that were asked for", order);
+		ok(refused, "order %u: once taken they are refused", order);
+		ok(whole, "order %u: they go back to the zone and are joined", order);
+	}
+	setup_close(s);
+}
+
+/* A block that is free in part: as much as begins there. */
+static void test_take_part(void)
+{
+	struct setup *s = setup_open(1, 4, 0);
+	struct folio *hole = take(s, 512 + 300, 0), *parts[2];
+
+	ok(hole && !take(s, 512 + 300, 2), "no block that begins with a taken frame");
+	parts[0] = take(s, 512, ZONE_MAX_ORDER);
+	ok(parts[0] && parts[0]->order == 8,
+	   "512 frames with one taken: the 256 before it, in one piece");
+	parts[1] = take(s, 512 + 256, 8);
+	ok(parts[1] && parts[1]->order == 5, "256 with one taken: the 32 before it");
+	free_placed(s, parts[1]);
+	free_placed(s, hole);
+	free_placed(s, parts[0]);
+	ok(all_whole(&s->zones[0]), "all whole again");
+	setup_close(s);
+}
+
+/* Taken and given back at random, with others that do not care which frames they get. */
+static void test_take_random(void)
+{
+	struct setup *s = setup_open(1, 8, 0);
+	struct zone *zone = &s->zones[0];
+	struct folio **held = calloc(zone->nr_frames, sizeof(*held));
+	struct folio *any[64] = { 0 };
+	uint64_t seed = 99;
+	bool good = true;
+
+	if (!held)
+		bail("no memory");
+	for (unsigned n = 0; n < 40000; n++) {
+		size_t frame, slot;
+		unsigned order;
+
+		seed ^= seed << 13;
+		seed ^= seed >> 7;
+		seed ^= seed << 17;
+		order = seed % ZONE_NR_ORDERS;
+		frame = (seed >> 8) % zone->nr_frames & ~((1UL << order) - 1);
+		slot = (seed >> 32) % ARRAY_SIZE(any);
+		if (held[frame]) {
+			free_placed(s, held[frame]);
+			held[frame] = NULL;
+		} else if (seed >> 50 & 1) {
+			held[frame] = take(s, frame, order);
+			good &= !held[frame] || (held[frame] == &zone->memmap[frame] &&
+						 held[frame]->order <= order);
+		} else if (any[slot]) {
+			pcp_free(&s->pcp, any[slot]);
+			any[slot] = NULL;
+		} else {
+			any[slot] = pcp_alloc(&s->pcp, order % 4);
+			if (any[slot])
+				folio_init(any[slot], 0, 0);
+		}
+	}
+	for (size_t i = 0; i < zone->nr_frames; i++)
+		if (held[i])
+			free_placed(s, held[i]);
+	for (size_t i = 0; i < ARRAY_SIZE(any); i++)
+		if (any[i])
+			pcp_free(&s->pcp, any[i]);
+	pcp_drain(&s->pcp);
+	ok(good, "random: every block taken is the one that was asked for");
+	ok(all_whole(zone), "random: all whole in the end");
+	free(held);
+	setup_close(s);
+}
+
 int main(void)
 {
 	test_batchsize();
@@ -262,5 +370,8 @@ int main(void)
 	test_drain_on_failure();
 	test_fallback();
 	test_random();
+	test_take();
+	test_take_part();
+	test_take_random();
 	return done();
 }
