@@ -10,8 +10,6 @@
 #include "base/format.h"
 #include "bench/budget.h"
 #include "bench/cell.h"
-#include "bench/layout.h"
-#include "bench/team.h"
 #include "sys/arena.h"
 #include "sys/clock.h"
 
@@ -35,84 +33,6 @@ static void warn(struct bench *bench, const char *text)
 {
 	if (result_warn(bench->result, "%s", text) == 1 && bench->conf->warn)
 		bench->conf->warn(bench->conf->arg, text);
-}
-
-/* ---- set-up of a thread count ---- */
-
-static int place_workers(const struct bench_conf *conf, struct crew *crew,
-			 struct placement *placements)
-{
-	int err = topo_plan(conf->topo, conf->pin, crew->nr, placements);
-
-	for (unsigned i = 0; i < crew->nr && conf->mem_local; i++)
-		crew->layout.shares[i].mem_node = placements[i].mem_node;
-	return err;
-}
-
-/* What workers write to, and the main thread after they are there. */
-static void *zeroed_alloc(const struct bench_conf *conf, size_t bytes)
-{
-	size_t align = _Alignof(struct bench_worker);
-	void *p;
-
-	if (conf->processes)
-		return team_shared_alloc(bytes);
-	bytes = align_up(bytes, align);
-	p = aligned_alloc(align, bytes);
-	return p ? memset(p, 0, bytes) : NULL;
-}
-
-static void zeroed_free(const struct bench_conf *conf, void *p, size_t bytes)
-{
-	if (conf->processes)
-		team_shared_free(p, bytes);
-	else
-		free(p);
-}
-
-static void crew_free_memory(struct crew *crew)
-{
-	const struct bench_conf *conf = crew->conf;
-
-	if (crew->workers)
-		zeroed_free(conf, crew->workers, crew->nr * sizeof(*crew->workers));
-	zeroed_free(conf, crew, sizeof(*crew));
-}
-
-static int crew_alloc(struct crew **out, const struct bench_conf *conf, unsigned nr,
-		      struct placement *placements)
-{
-	struct crew *crew = zeroed_alloc(conf, sizeof(*crew));
-	int err = -ENOMEM;
-
-	if (!crew)
-		return err;
-	crew->conf = conf;
-	crew->nr = nr;
-	crew->workers = zeroed_alloc(conf, nr * sizeof(*crew->workers));
-	if (!crew->workers)
-		goto fail;
-	err = layout_init(&crew->layout, nr, conf->bytes, conf->per_worker, conf->record,
-			  conf->shared);
-	if (err)
-		goto fail;
-	err = place_workers(conf, crew, placements);
-	if (err)
-		goto fail_layout;
-	crew->setup = layout_setup(&crew->layout, conf->processes);
-	*out = crew;
-	return 0;
-fail_layout:
-	layout_destroy(&crew->layout);
-fail:
-	crew_free_memory(crew);
-	return err;
-}
-
-static void crew_free(struct crew *crew)
-{
-	layout_destroy(&crew->layout);
-	crew_free_memory(crew);
 }
 
 /* ---- the arena ---- */
@@ -433,30 +353,14 @@ static void look_at_binding(struct bench *bench, int bind_err)
 	bench->result->parameters.pinned = strdup("none (not permitted)");
 }
 
-static void stop_workers(struct crew *crew)
-{
-	team_stop(crew->team);
-	crew->team = NULL;
-	/* What a process allocated went with it. */
-	if (!crew->conf->processes)
-		crew_release(crew);
-}
-
-/* Starts and prepares the workers. 0; -EINTR; else @why not, and then none is there. */
+/* As crew_start(). */
 static int start_workers(struct bench *bench, struct crew *crew,
 			 const struct placement *placements, struct reason *why)
 {
-	const struct bench_conf *conf = bench->conf;
-	int bind_err = 0, err;
+	int bind_err, err = crew_start(crew, placements, &bind_err, why);
 
-	err = team_start(&crew->team, crew->nr, conf->processes, conf->topo, placements,
-			 &bind_err, why);
-	if (err)
-		return err;
-	look_at_binding(bench, bind_err);
-	err = crew_prepare(crew, why);
-	if (err && err != -EINTR)
-		stop_workers(crew);
+	if (!err)
+		look_at_binding(bench, bind_err);
 	return err;
 }
 
@@ -474,7 +378,7 @@ static int run_side_in_processes(struct bench *bench, struct crew *crew,
 		return void_side(bench, crew, placements, side, round, &why);
 	err = run_phases(bench, crew, placements, side, round);
 	if (err != -EINTR)
-		stop_workers(crew);
+		crew_stop(crew);
 	return err;
 }
 
@@ -546,7 +450,7 @@ static int run_threads(struct bench *bench, unsigned nr_threads, unsigned round,
 	if (err == -EINTR)
 		return err; /* the workers still run: what they use is theirs */
 	if (started)
-		stop_workers(crew);
+		crew_stop(crew);
 out:
 	if (err == -ENOMEM && !why->text[0])
 		reason_set(why, err, "out of memory");

@@ -7,79 +7,8 @@
 
 #include "base/bits.h"
 #include "base/clock.h"
-#include "bench/budget.h"
-#include "stats/stats.h"
-#include "sys/arena.h"
 #include "sys/sigbus.h"
 #include "sys/usage.h"
-
-static bool is_idle(const struct bench_worker *worker)
-{
-	return !worker->nr_records;
-}
-
-/* What all workers do together. 0; -EINTR; -ECHILD with @why. */
-static int call(struct crew *crew, team_fn *fn, void *arg, struct reason *why)
-{
-	int err = team_call(crew->team, fn, arg, crew->conf->stop);
-
-	return err == -ECHILD ? reason_set(why, err, "%s", team_death(crew->team)) : err;
-}
-
-/* ---- preparation: once for a thread count ---- */
-
-static void prepare_worker(void *arg, unsigned id)
-{
-	struct crew *crew = arg;
-	const struct bench_conf *conf = crew->conf;
-	const struct share *share = &crew->layout.shares[id];
-	struct bench_worker *worker = &crew->workers[id];
-	uint64_t bytes = share->end - share->start;
-	size_t buffer = align_up(min_u64(conf->record, bytes), CACHELINE_SIZE);
-	uint64_t seed = seed_mix(conf->seed, id);
-
-	worker->nr_records = div_round_up(bytes, conf->record);
-	if (is_idle(worker))
-		return;
-	worker->memory_bytes = worker_private_bytes(conf, share);
-	worker->memory = arena_private_alloc(worker->memory_bytes, share->mem_node);
-	if (!worker->memory) {
-		worker->err = -ENOMEM;
-		return;
-	}
-	worker->store_buffer = worker->memory;
-	worker->load_buffer = worker->memory + buffer;
-	for (size_t i = 0; i < buffer; i += sizeof(uint64_t)) {
-		uint64_t word = seed_mix(seed, i);
-
-		memcpy(worker->store_buffer + i, &word, sizeof(word));
-	}
-	if (!bench_has_random_phase(conf))
-		return;
-	worker->permutation = (void *)(worker->memory + 2 * buffer);
-	permutation_fill(worker->permutation, worker->nr_records, seed);
-}
-
-int crew_prepare(struct crew *crew, struct reason *why)
-{
-	int err = call(crew, prepare_worker, crew, why);
-
-	if (err)
-		return err;
-	for (unsigned i = 0; i < crew->nr; i++)
-		if (crew->workers[i].err)
-			return reason_set(why, crew->workers[i].err,
-					  "no memory for the record buffers of worker %u",
-					  i);
-	return 0;
-}
-
-void crew_release(struct crew *crew)
-{
-	for (unsigned i = 0; i < crew->nr; i++)
-		arena_private_free(crew->workers[i].memory,
-				   crew->workers[i].memory_bytes);
-}
 
 /* ---- start and stop of a side ---- */
 
@@ -132,14 +61,14 @@ int cell_side_start(struct crew *crew, struct engine *engine, struct reason *why
 	int err;
 
 	crew->run = (struct phase_run){ .crew = crew, .engine = engine };
-	err = call(crew, start_worker, &crew->run, why);
+	err = crew_call(crew, start_worker, &crew->run, why);
 	return err ? err : first_failure(crew, why);
 }
 
 int cell_side_stop(struct crew *crew, struct engine *engine)
 {
 	crew->run = (struct phase_run){ .crew = crew, .engine = engine };
-	return call(crew, stop_worker, &crew->run, NULL);
+	return crew_call(crew, stop_worker, &crew->run, NULL);
 }
 
 /* ---- one phase ---- */
@@ -229,7 +158,7 @@ static void rehearse(const struct phase_run *run, struct bench_worker *worker)
 	uint64_t nr_records = worker->loop.nr_records;
 	struct sigbus_guard guard = { 0 };
 
-	if (is_idle(worker))
+	if (worker_is_idle(worker))
 		return;
 	worker->loop.nr_records = 0;
 	guard_loop(run, worker, &guard);
@@ -292,7 +221,7 @@ static void phase_worker(void *arg, unsigned id)
 	map_worker(run, worker);
 	set_loop(run, worker);
 	rehearse(run, worker);
-	if (run->access == ACCESS_LOAD && !is_idle(worker))
+	if (run->access == ACCESS_LOAD && !worker_is_idle(worker))
 		memset(worker->load_buffer, 0,
 		       min_u64(run->crew->conf->record,
 			       worker->loop.end - worker->loop.start));
@@ -326,7 +255,7 @@ static void phase_worker(void *arg, unsigned id)
 	if (ops->unmap)
 		ops->unmap(&worker->engine);
 	worker->unmap_end_ns = clock_now_ns();
-	if (run->access == ACCESS_LOAD && !worker->failed && !is_idle(worker))
+	if (run->access == ACCESS_LOAD && !worker->failed && !worker_is_idle(worker))
 		check_loads(run, worker);
 }
 
@@ -342,7 +271,7 @@ int cell_measure(struct crew *crew, struct engine *engine, const struct phase *p
 		.access = access,
 		.loop = loop_choose(access, phase->order),
 	};
-	return call(crew, phase_worker, &crew->run, why);
+	return crew_call(crew, phase_worker, &crew->run, why);
 }
 
 static void fill_worker(void *arg, unsigned id)
@@ -375,7 +304,7 @@ int cell_make_resident(struct crew *crew, struct engine *engine, struct reason *
 		return 0;
 	if (engine->flags & ENGINE_FILLS) {
 		crew->run = (struct phase_run){ .crew = crew, .engine = engine };
-		err = call(crew, fill_worker, &crew->run, why);
+		err = crew_call(crew, fill_worker, &crew->run, why);
 	} else {
 		err = cell_measure(crew, engine, &phases[0], why);
 	}
