@@ -25,7 +25,8 @@ void vmstat_read(const char *root, const char *const *names, uint64_t *values,
 
 /*
  * Bytes of files that this process has mapped by PMD entries: FilePmdMapped and ShmemPmdMapped of
- * /proc/self/smaps_rollup (before Linux 5.4, which has none: of smaps). UINT64_MAX: unreadable.
+ * /proc/self/smaps_rollup, or the sums of smaps where there is none (before Linux 4.14) or it does
+ * not tell. UINT64_MAX: unreadable.
  */
 uint64_t usage_pmd_mapped_bytes(const char *root);
 
