@@ -5,6 +5,18 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
+<<<<<<< HEAD
+=======
+#include <ucontext.h>
+
+#if defined(__SANITIZE_THREAD__)
+#define SIGBUS_TSAN 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define SIGBUS_TSAN 1
+#endif
+#endif
+>>>>>>> sys
 
 /*
  * The guard of the thread's sigbus_run(), and whether its resolve() runs. Volatile, with fences
@@ -21,11 +33,29 @@ static bool is_fault(const siginfo_t *info)
 	       info->si_code == BUS_OBJERR || info->si_code == BUS_MCEERR_AR;
 }
 
+<<<<<<< HEAD
+=======
+/*
+ * ThreadSanitizer blocks all signals while a handler runs, whatever its sa_mask says. They would
+ * stay blocked after siglongjmp(), and a SIGBUS of resolve() would kill.
+ */
+static void unblock(const void *context)
+{
+#ifdef SIGBUS_TSAN
+	pthread_sigmask(SIG_SETMASK, &((const ucontext_t *)context)->uc_sigmask, NULL);
+#endif
+}
+
+>>>>>>> sys
 static void on_sigbus(int sig, siginfo_t *info, void *context)
 {
 	struct sigbus_guard *guard = current_guard;
 	int saved = errno;
 
+<<<<<<< HEAD
+=======
+	unblock(context);
+>>>>>>> sys
 	if (!guard || !is_fault(info)) {
 		/* The access is made again on return, and kills; a kill(2) is not repeated. */
 		signal(sig, SIG_DFL);

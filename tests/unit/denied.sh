@@ -61,5 +61,11 @@ tests mbind=ENOSYS,set_mempolicy=ENOSYS,get_mempolicy=ENOSYS,move_pages=ENOSYS a
 tests madvise:hugepage,madvise:populate arena
 tests madvise:populate=EINVAL arena
 tests madvise:hugepage=EINVAL arena
+tests unshare mount
+tests unshare=ENOSYS mount
+tests mount mount
+tests mount=EACCES mount
+tests userfaultfd uffd
+tests userfaultfd=ENOSYS uffd
 
 done_testing

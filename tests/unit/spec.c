@@ -83,10 +83,25 @@ static void engine_specs(void)
 	engine_fails("cache:batch=3", "batch=3");
 	engine_fails("cache:batch=1024", "batch=1024");
 	engine_fails("cache:batch=-1", "batch=-1");
-	engine_fails("cache:batch=1,map=uffd", "'map'");
+	engine_fails("cache:batch=1,map=hard", "map=hard");
+	engine_fails("cache:batch=1,dir=/tmp", "'dir'");
 	engine_fails("cache:batch=1,truncate-batch=15", "'truncate-batch'");
 	engine_fails("memory:frames=1g", "'frames'");
 	engine_fails("null:x=1", "'x'");
+	engine_fails("kernel", "dir=DIR");
+	engine_fails("kernel:dir=", "dir=DIR");
+	engine_fails("kernel:dir=/tmp,advise=never", "advise=never");
+	engine_fails("kernel:dir=/tmp,populate=0", "populate=0");
+	engine_fails("kernel:dir=/tmp,populate=1k", "populate=1k");
+	engine_fails("kernel:dir=/tmp,faultaround=no", "faultaround=no");
+	engine_fails("kernel:dir=/tmp,write=0", "write=0");
+	engine_fails("kernel:dir=/tmp,write=2g", "write=2g");
+	engine_fails("kernel:dir=/tmp,huge=always", "'huge'");
+	engine_fails("tmpfs", "huge=never");
+	engine_fails("tmpfs:huge=maybe", "huge=maybe");
+	engine_fails("tmpfs:huge=always,size=0", "size=0");
+	engine_fails("tmpfs:huge=always,size=9e9", "size=9e9");
+	engine_fails("tmpfs:huge=always,dir=/tmp", "'dir'");
 }
 
 int main(void)
