@@ -205,11 +205,7 @@ static int forbidden(int err, const char *what, struct reason *why)
 		why, -err,
 		"%s: %s; namespaces are forbidden here: see /proc/sys/user/max_user_namespaces, the "
 		"sysctls kernel.unprivileged_userns_clone and "
-<<<<<<< HEAD
-		"kernel.apparmor_restrict_unprivileged_userns, and a container's seccomp filter",
-=======
 		"kernel.apparmor_restrict_unprivileged_userns, and a container's seccomp filter; a chroot forbids them too",
->>>>>>> sys
 		what, strerror(err));
 }
 
@@ -566,12 +562,6 @@ static int run_child(const struct plan *plan, const int sockets[2], struct reaso
 	pid_t pid;
 	int err;
 
-<<<<<<< HEAD
-	/* The caller's signal handlers must not run in the child, on a ^C for instance. */
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	pid = fork();
-=======
 	/*
 	 * The caller's signal handlers must not run in the child, on a ^C for instance, nor do the
 	 * fork handlers of libraries: ThreadSanitizer's starts a thread, with which there is no
@@ -580,7 +570,6 @@ static int run_child(const struct plan *plan, const int sockets[2], struct reaso
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	pid = _Fork();
->>>>>>> sys
 	if (!pid)
 		child(plan, sockets[1]);
 	err = errno;

@@ -5,8 +5,6 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
-<<<<<<< HEAD
-=======
 #include <ucontext.h>
 
 #if defined(__SANITIZE_THREAD__)
@@ -16,7 +14,6 @@
 #define SIGBUS_TSAN 1
 #endif
 #endif
->>>>>>> sys
 
 /*
  * The guard of the thread's sigbus_run(), and whether its resolve() runs. Volatile, with fences
@@ -33,8 +30,6 @@ static bool is_fault(const siginfo_t *info)
 	       info->si_code == BUS_OBJERR || info->si_code == BUS_MCEERR_AR;
 }
 
-<<<<<<< HEAD
-=======
 /*
  * ThreadSanitizer blocks all signals while a handler runs, whatever its sa_mask says. They would
  * stay blocked after siglongjmp(), and a SIGBUS of resolve() would kill.
@@ -46,16 +41,12 @@ static void unblock(const void *context)
 #endif
 }
 
->>>>>>> sys
 static void on_sigbus(int sig, siginfo_t *info, void *context)
 {
 	struct sigbus_guard *guard = current_guard;
 	int saved = errno;
 
-<<<<<<< HEAD
-=======
 	unblock(context);
->>>>>>> sys
 	if (!guard || !is_fault(info)) {
 		/* The access is made again on return, and kills; a kill(2) is not repeated. */
 		signal(sig, SIG_DFL);

@@ -7,10 +7,11 @@
  *
  *	tests/bench/uffd [ROUNDS [MIB]]
  *
- * Prints ns per page, from the start of all workers to the end of the last, over all pages: the
- * median of the rounds with the least and the most, and how many times as long as by SIGBUS it took,
- * as the median of the ratios of each round with theirs. Workers are bound to a CPU each, in
- * turn; handlers are not.
+ * Prints ns per page, from the start of all workers to the end of the last, over all pages, and the
+ * CPU time that all threads took for a page, which other load of the machine disturbs less: the
+ * median of the rounds with the least and the most. Behind each how many times that of SIGBUS it is, as
+ * the median of the ratios of each round. Workers are bound to a CPU each, in turn; handlers
+ * are not.
  */
 #include <errno.h>
 #include <poll.h>
@@ -21,6 +22,7 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/bits.h"
@@ -35,6 +37,7 @@
 #define MESSAGES    16 /* read at once */
 
 enum delivery { BY_SIGBUS, HANDLER_EACH, HANDLER_FOR_ALL, NR_DELIVERIES };
+enum figure { ELAPSED, CPU_TIME, NR_FIGURES };
 enum phase { PHASE_NEW, PHASE_RESIDENT, NR_PHASES };
 
 static const char *const delivery_names[NR_DELIVERIES] = { "SIGBUS", "handler each",
@@ -73,18 +76,27 @@ struct run {
 	pthread_barrier_t phases; /* all of them */
 	pthread_barrier_t all;	  /* main and handlers too */
 	pthread_barrier_t ends;	  /* main too */
-	uint64_t start_ns[NR_PHASES];
+	uint64_t start_ns[NR_PHASES], cpu_ns[NR_PHASES];
 	struct worker workers[MAX_WORKERS];
 	struct handler handlers[MAX_WORKERS];
 };
 
 static double times[ARRAY_SIZE(worker_counts)][ARRAY_SIZE(batches)][NR_PHASES]
-		   [NR_DELIVERIES][MAX_ROUNDS];
+		   [NR_DELIVERIES][NR_FIGURES][MAX_ROUNDS];
 
 static _Noreturn void die(const char *what)
 {
 	fprintf(stderr, "bench-uffd: %s\n", what);
 	exit(3);
+}
+
+/* Of all threads. */
+static uint64_t cpu_now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
 /* As the engine does (engine_cache_uffd.c). */
@@ -216,11 +228,15 @@ static void *worker_main(void *arg)
 		map(worker);
 		pthread_barrier_wait(&run->phases);
 		if (!worker->id)
+			run->cpu_ns[phase] = cpu_now_ns();
+		if (!worker->id)
 			run->start_ns[phase] = clock_now_ns();
 		if (sigbus_run(&guard, touch_all, worker))
 			die("a fault was not resolved");
 		worker->end_ns[phase] = clock_now_ns();
 		pthread_barrier_wait(&run->phases);
+		if (!worker->id)
+			run->cpu_ns[phase] = cpu_now_ns() - run->cpu_ns[phase];
 		unmap(worker);
 		vma_unmap(worker->vma, worker->cache_thread);
 	}
@@ -293,9 +309,9 @@ static void run_threads(struct run *run, unsigned nr_handlers)
 	pthread_barrier_destroy(&run->ends);
 }
 
-/* ns per page of each phase, to @ns. */
+/* ns per page, to @ns. */
 static void measure(struct arena *arena, char *range, enum delivery delivery, unsigned nr,
-		    unsigned batch, size_t bytes, double ns[NR_PHASES])
+		    unsigned batch, size_t bytes, double ns[NR_PHASES][NR_FIGURES])
 {
 	static struct run run;
 	struct page_cache_conf conf = {
@@ -319,12 +335,13 @@ static void measure(struct arena *arena, char *range, enum delivery delivery, un
 		prepare_worker(&run, i, range);
 	run_threads(&run, delivery == BY_SIGBUS ? 0 : nr_fds);
 	for (int phase = 0; phase < NR_PHASES; phase++) {
+		double pages = (double)(nr * run.share / PAGE_SIZE);
 		uint64_t end = 0;
 
 		for (unsigned i = 0; i < nr; i++)
 			end = max_u64(end, run.workers[i].end_ns[phase]);
-		ns[phase] = (double)(end - run.start_ns[phase]) /
-			    (double)(nr * run.share / PAGE_SIZE);
+		ns[phase][ELAPSED] = (double)(end - run.start_ns[phase]) / pages;
+		ns[phase][CPU_TIME] = (double)run.cpu_ns[phase] / pages;
 	}
 	for (unsigned i = 0; i < nr; i++) {
 		vma_free(run.workers[i].vma);
@@ -341,39 +358,48 @@ static int compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* "median (least-most)" */
-static void print_spread(const double *values, unsigned nr, int digits, int width)
+static double median(const double *values, unsigned nr, double *least, double *most)
 {
 	double sorted[MAX_ROUNDS];
-	char text[64];
 
 	memcpy(sorted, values, nr * sizeof(*sorted));
 	qsort(sorted, nr, sizeof(*sorted), compare);
-	snprintf(text, sizeof(text), "%.*f (%.*f-%.*f)", digits,
-		 (sorted[(nr - 1) / 2] + sorted[nr / 2]) / 2, digits, sorted[0], digits,
-		 sorted[nr - 1]);
-	printf(" %-*s", width, text);
+	*least = sorted[0];
+	*most = sorted[nr - 1];
+	return (sorted[(nr - 1) / 2] + sorted[nr / 2]) / 2;
+}
+
+/* "median (least-most) ratio (least-most)" */
+static void print_figure(const double *ns, const double *by_sigbus, unsigned nr)
+{
+	double ratios[MAX_ROUNDS], mid, least, most;
+	char text[64];
+
+	mid = median(ns, nr, &least, &most);
+	snprintf(text, sizeof(text), "%.0f (%.0f-%.0f)", mid, least, most);
+	printf(" %-20s", text);
+	for (unsigned r = 0; r < nr; r++)
+		ratios[r] = ns[r] / by_sigbus[r];
+	mid = median(ratios, nr, &least, &most);
+	snprintf(text, sizeof(text), "%.2f (%.2f-%.2f)", mid, least, most);
+	printf(" %-17s", text);
 }
 
 static void print(unsigned rounds)
 {
-	printf("%-7s %5s %-8s %-12s %-24s %s\n", "workers", "batch", "pages",
-	       "resolved by", "ns per page", "times SIGBUS");
+	printf("%-3s %-5s %-8s %-12s %-20s %-17s %-20s %s\n", "thr", "batch", "pages",
+	       "resolved by", "ns per page", "of SIGBUS", "CPU ns per page", "of SIGBUS");
 	for (size_t w = 0; w < ARRAY_SIZE(worker_counts); w++)
 		for (size_t b = 0; b < ARRAY_SIZE(batches); b++)
 			for (int p = 0; p < NR_PHASES; p++)
 				for (int d = 0; d < NR_DELIVERIES; d++) {
-					double ratios[MAX_ROUNDS];
-					const double *ns = times[w][b][p][d];
-
-					for (unsigned r = 0; r < rounds; r++)
-						ratios[r] = ns[r] /
-							    times[w][b][p][BY_SIGBUS][r];
-					printf("%7u %5u %-8s %-12s", worker_counts[w],
+					printf("%-3u %-5u %-8s %-12s", worker_counts[w],
 					       batches[b], phase_names[p],
 					       delivery_names[d]);
-					print_spread(ns, rounds, 0, 24);
-					print_spread(ratios, rounds, 2, 0);
+					for (int f = 0; f < NR_FIGURES; f++)
+						print_figure(times[w][b][p][d][f],
+							     times[w][b][p][BY_SIGBUS][f],
+							     rounds);
 					printf("\n");
 				}
 }
@@ -402,12 +428,14 @@ int main(int argc, char **argv)
 			for (size_t b = 0; b < ARRAY_SIZE(batches); b++)
 				for (int i = 0; i < NR_DELIVERIES; i++) {
 					int d = r & 1 ? NR_DELIVERIES - 1 - i : i;
-					double ns[NR_PHASES];
+					double ns[NR_PHASES][NR_FIGURES];
 
 					measure(&arena, range, d, worker_counts[w],
 						batches[b], bytes, ns);
 					for (int p = 0; p < NR_PHASES; p++)
-						times[w][b][p][d][r] = ns[p];
+						for (int f = 0; f < NR_FIGURES; f++)
+							times[w][b][p][d][f][r] =
+								ns[p][f];
 				}
 	print(rounds);
 	arena_destroy(&arena);

@@ -6,6 +6,7 @@
 #include "sys/arena.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -423,6 +424,118 @@ static void address_space_limit(void)
 #endif
 }
 
+/* A second mapping of a shared region; NULL: the first @bytes of its file are not there. */
+static unsigned char *map_again(const struct arena_region *region, size_t bytes)
+{
+	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, region->fd, 0);
+
+	if (p == MAP_FAILED)
+		bail("cannot map a region again");
+	if (lseek(region->fd, 0, SEEK_END) < (off_t)bytes) {
+		munmap(p, bytes);
+		return NULL;
+	}
+	return p;
+}
+
+static size_t file_bytes(const struct arena_region *region)
+{
+	return (size_t)lseek(region->fd, 0, SEEK_END);
+}
+
+static void shared_regions(void)
+{
+	const unsigned nids[] = { 0, NO_NODE };
+	size_t bytes[] = { 5 * MIB, HUGE };
+	struct reason why = { "" };
+	struct arena arena = { .shared = true };
+	struct arena_region *region;
+	unsigned char *again;
+	char *base;
+	int fd;
+
+	if (arena_resize(&arena, nids, bytes, 2, &why))
+		bail("%s", why.text);
+	region = arena_region(&arena, 0);
+	ok(region_is_sound(region, 6 * MIB) && file_bytes(region) == 6 * MIB,
+	   "shared: 5 MiB are 3 huge pages of a file");
+	ok(is_populated(region->base, 6 * MIB) && is_filled(region->base, 0, 6 * MIB),
+	   "shared: every page is there, and zero");
+	ok(fcntl(region->fd, F_GETFD) == FD_CLOEXEC,
+	   "shared: programs do not inherit it");
+	ok(arena_region(&arena, NO_NODE)->fd != region->fd,
+	   "shared: a file for each region");
+	ok(arena_huge_bytes(&arena) <= arena_bytes(&arena),
+	   "shared: huge pages are told (%zu MiB)", arena_huge_bytes(&arena) >> 20);
+
+	base = region->base;
+	memset(base, 7, HUGE);
+	again = map_again(region, 6 * MIB);
+	ok(again && is_filled(again, 7, HUGE), "shared: a second mapping has its bytes");
+	again[4 * MIB] = 9;
+	ok(base[4 * MIB] == 9, "shared: and stores to them");
+	munmap(again, 6 * MIB);
+
+	bytes[0] = HUGE;
+	ok(!arena_resize(&arena, nids, bytes, 2, &why) && region_is_sound(region, HUGE) &&
+		   region->base == base && file_bytes(region) == HUGE &&
+		   is_filled((unsigned char *)base, 7, HUGE),
+	   "shared: shrinking gives the rest of the file back");
+	bytes[0] = 6 * MIB;
+	ok(!arena_resize(&arena, nids, bytes, 2, &why) &&
+		   region_is_sound(region, 6 * MIB) && region->base == base &&
+		   is_populated(base, 6 * MIB) &&
+		   is_filled((unsigned char *)base, 7, HUGE) &&
+		   is_filled((unsigned char *)base + HUGE, 0, 4 * MIB),
+	   "shared: growing again within it keeps what is there");
+	bytes[0] = 16 * MIB;
+	ok(!arena_resize(&arena, nids, bytes, 2, &why),
+	   "shared: growing beyond it works");
+	region = arena_region(&arena, 0);
+	ok(region_is_sound(region, 16 * MIB) && file_bytes(region) == 16 * MIB &&
+		   is_filled(region->base, 0, 16 * MIB),
+	   "shared: and yields a sound region");
+
+	bytes[0] = 0;
+	fd = region->fd;
+	ok(!arena_resize(&arena, nids, bytes, 2, &why) && !arena_region(&arena, 0) &&
+		   fcntl(fd, F_GETFD) == -1,
+	   "shared: no bytes: no region, no file");
+	bytes[0] = (size_t)1 << 50;
+	ok(arena_resize(&arena, nids, bytes, 2, &why) < 0 && *why.text &&
+		   arena_bytes(&arena) == HUGE,
+	   "shared: a petabyte is refused (%s)", why.text);
+	fd = arena_region(&arena, NO_NODE)->fd;
+	arena_destroy(&arena);
+	ok(!arena.regions && fcntl(fd, F_GETFD) == -1,
+	   "shared: destroying gives everything back");
+}
+
+/* ulimit -f is a signal for who does not look. */
+static void shared_file_limit(void)
+{
+	const unsigned nid = 0;
+	size_t bytes = 4 * MIB;
+	struct reason why = { "" };
+	struct arena arena = { .shared = true };
+	struct rlimit old, low;
+
+	getrlimit(RLIMIT_FSIZE, &old);
+	low = old;
+	low.rlim_cur = 3 * MIB;
+	if (setrlimit(RLIMIT_FSIZE, &low)) {
+		skip("cannot set a limit", 2);
+		return;
+	}
+	ok(arena_resize(&arena, &nid, &bytes, 1, &why) == -EFBIG &&
+		   strstr(why.text, "ulimit -f"),
+	   "shared: more than files may have is refused (%s)", why.text);
+	bytes = HUGE;
+	ok(!arena_resize(&arena, &nid, &bytes, 1, &why), "shared: less is not");
+	arena_destroy(&arena);
+	setrlimit(RLIMIT_FSIZE, &old);
+}
+
 int main(void)
 {
 	uint64_t step;
@@ -434,6 +547,8 @@ int main(void)
 	huge_pages();
 	private_memory();
 	address_space_limit();
+	shared_regions();
+	shared_file_limit();
 
 	step = clock_step_ns();
 	ok(step >= 1 && step < 100000000, "the clock steps by %llu ns",

@@ -82,11 +82,7 @@ static bool fails(enum call call)
 	}
 
 WRAP(FILE *, fdopen, CALL_FDOPEN, NULL, (int fd, const char *mode), fd, mode)
-<<<<<<< HEAD
-WRAP(pid_t, fork, CALL_FORK, -1, (void))
-=======
 WRAP(pid_t, _Fork, CALL_FORK, -1, (void))
->>>>>>> sys
 WRAP(int, mount, CALL_MOUNT, -1,
      (const char *source, const char *target, const char *type, unsigned long flags,
       const void *data),
@@ -461,11 +457,7 @@ static const struct failure failures[] = {
 };
 
 static const char *const call_names[NR_CALLS] = {
-<<<<<<< HEAD
-	[CALL_FDOPEN] = "fdopen",   [CALL_FORK] = "fork",
-=======
 	[CALL_FDOPEN] = "fdopen",   [CALL_FORK] = "_Fork",
->>>>>>> sys
 	[CALL_MOUNT] = "mount",	    [CALL_OPEN] = "open",
 	[CALL_PRCTL] = "prctl",	    [CALL_RECVMSG] = "recvmsg",
 	[CALL_SENDMSG] = "sendmsg", [CALL_SOCKETPAIR] = "socketpair",

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/bits.h"
-#include "engine/engine.h"
+#include "engine/engine_cache.h"
 #include "tap.h"
 
 static void specs(void)
@@ -83,7 +83,10 @@ static void engine_specs(void)
 	engine_fails("cache:batch=3", "batch=3");
 	engine_fails("cache:batch=1024", "batch=1024");
 	engine_fails("cache:batch=-1", "batch=-1");
-	engine_fails("cache:batch=1,map=hard", "map=hard");
+	engine_is("cache:batch=4,map=soft", &engine_cache, 4);
+	engine_is("cache:map=uffd,batch=4", &engine_cache_uffd, 4);
+	engine_fails("cache:batch=1,map=real", "map=real");
+	engine_fails("cache:map=uffd", "batch=N");
 	engine_fails("cache:batch=1,dir=/tmp", "'dir'");
 	engine_fails("cache:batch=1,truncate-batch=15", "'truncate-batch'");
 	engine_fails("memory:frames=1g", "'frames'");

@@ -198,37 +198,23 @@ static void own_faults(void)
 	mapped_already(uffd);
 	holes(uffd);
 	race(uffd);
-<<<<<<< HEAD
-	ok(uffd_register(uffd, (char *)NULL + 1, PAGE_SIZE, UFFDIO_REGISTER_MODE_MINOR) ==
-		   -EINVAL,
-=======
 	ok(uffd_register(uffd, (void *)(uintptr_t)1, PAGE_SIZE,
 			 UFFDIO_REGISTER_MODE_MINOR) == -EINVAL,
->>>>>>> sys
 	   "no whole page cannot be registered");
 	close(uffd);
 }
 
-<<<<<<< HEAD
-/* Minor faults of loading each page of the region once. */
-=======
 /* Minor faults of loading each page of the region once, by empty page tables. */
->>>>>>> sys
 static uint64_t faults_of_loads(struct region *region)
 {
 	struct usage before, now;
 
-<<<<<<< HEAD
-	usage_read(&before);
-	usage_read(&now); /* its own memory is there */
-=======
 	/* What a sanitizer keeps for these addresses is there then, too. */
 	usage_read(&before);
 	load_all(region);
 	usage_read(&now);
 	if (madvise(region->map, LEN, MADV_DONTNEED))
 		bail("cannot empty the page tables");
->>>>>>> sys
 	usage_read(&before);
 	load_all(region);
 	usage_read(&now);

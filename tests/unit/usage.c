@@ -88,11 +88,7 @@ static void this_thread(void)
 	delta(nothing);
 	usage = delta(touch_here);
 	/* A sanitizer may touch its shadow as well. */
-<<<<<<< HEAD
-	ok(usage.minor_faults >= NR_PAGES && usage.minor_faults < 2 * NR_PAGES,
-=======
 	ok(usage.minor_faults >= NR_PAGES && usage.minor_faults < 8 * NR_PAGES,
->>>>>>> sys
 	   "minor faults: one a page (%llu)", (unsigned long long)usage.minor_faults);
 	usage = delta(touch_elsewhere);
 	ok(usage.minor_faults < NR_PAGES, "those of another thread do not count (%llu)",
