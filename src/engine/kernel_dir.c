@@ -16,6 +16,7 @@
 #include "base/bits.h"
 #include "base/format.h"
 #include "sys/mount.h"
+#include "sys/tmpfs.h"
 
 #define ELSEWHERE "choose another directory with dir="
 
