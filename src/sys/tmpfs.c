@@ -16,7 +16,6 @@
 
 #include "base/bits.h"
 #include "sys/mount.h"
-#include "sys/sysfile.h"
 
 /* What the child does, in this order; what it tells is the step that failed. */
 enum step {
