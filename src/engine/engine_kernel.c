@@ -687,7 +687,7 @@ static uint64_t kernel_huge_wanted(struct engine_worker *worker)
 	return align_down(kw->map_end - kw->map_start, PMD_SIZE);
 }
 
-#define KERNEL_FLAGS (ENGINE_REAL_FAULTS | ENGINE_PROCESSES)
+#define KERNEL_FLAGS (ENGINE_REAL_FAULTS | ENGINE_PROCESSES | ENGINE_FREE_MEMORY)
 
 #define KERNEL_OPS                                                                     \
 	.flags = KERNEL_FLAGS, .destroy = kernel_destroy, .open = kernel_open,         \
