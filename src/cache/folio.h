@@ -32,7 +32,7 @@ enum folio_flag {
 	FOLIO_LRU = 1 << 6,	   /* on a list of its node. lru_lock */
 	FOLIO_BUDDY = 1 << 7,	   /* a free block of the zone's lists. zone lock */
 	FOLIO_PCP = 1 << 8,	   /* on a thread's free list */
-	FOLIO_PLACED = 1 << 9,	   /* its frames are those of one page of one file */
+	FOLIO_PLACED = 1 << 9,	   /* in a placed mapping: freed to its zone at once */
 };
 
 struct folio {
