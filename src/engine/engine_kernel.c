@@ -629,6 +629,9 @@ static int kernel_fill(struct engine_worker *worker, const char *record,
 		at = end;
 	}
 	free(buffer);
+	/* Writeback locks folios, and fault-around leaves out those that are locked. */
+	if (!err && !dir->in_memory && fdatasync(kw->fd))
+		err = -errno;
 	if (err)
 		return reason_set(why, err, "%s: %s", dir->name, strerror(-err));
 	return 0;
