@@ -225,9 +225,10 @@ static char *map_aligned(int fd, uint64_t start, uint64_t end)
  */
 static int open_uffd(struct reason *why)
 {
-	int fd = uffd_open(UFFD_FEATURE_WP_ASYNC, NULL);
+	int fd = uffd_open(UFFD_FEATURE_WP_ASYNC, why);
 
-	return fd >= 0 ? fd : uffd_open(UFFD_FEATURE_WP_HUGETLBFS_SHMEM, why);
+	/* Other errors are not about the feature. */
+	return fd != -EINVAL ? fd : uffd_open(UFFD_FEATURE_WP_HUGETLBFS_SHMEM, why);
 }
 
 static int advise_mapping(const struct engine *engine, char *base, size_t bytes, int uffd,
