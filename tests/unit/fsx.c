@@ -630,7 +630,7 @@ static unsigned long choose_ops(void)
 	if (preload && strstr(preload, "vgpreload"))
 		return 1000;
 #ifdef CACHE_RCU_TSAN
-	return 3000;
+	return 1000;
 #else
 	return 25000;
 #endif
