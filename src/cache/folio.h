@@ -18,6 +18,7 @@
 
 #include "base/bits.h"
 #include "base/list.h"
+#include "base/race_point.h"
 
 struct cache_thread;
 struct mapping;
@@ -138,8 +139,10 @@ static inline bool folio_holds(const struct folio *folio, const struct mapping *
  */
 static inline bool folio_try_get(struct folio *folio)
 {
-	uint32_t refs = atomic_load_explicit(&folio->refcount, memory_order_relaxed);
+	uint32_t refs;
 
+	race_point();
+	refs = atomic_load_explicit(&folio->refcount, memory_order_relaxed);
 	do {
 		if (!refs)
 			return false;
@@ -200,6 +203,7 @@ void folio_unlock_slow(struct folio *folio);
 
 static inline bool folio_trylock(struct folio *folio)
 {
+	race_point();
 	/* acquire: pairs with the release in folio_unlock() */
 	return !(atomic_fetch_or_explicit(&folio->flags, FOLIO_LOCKED,
 					  memory_order_acquire) &
@@ -222,6 +226,7 @@ static inline void folio_unlock(struct folio *folio)
 
 	if (unlikely(old & FOLIO_WAITERS))
 		folio_unlock_slow(folio);
+	race_point();
 }
 
 /*
@@ -229,5 +234,11 @@ static inline void folio_unlock(struct folio *folio)
  * when the fault returns to them.
  */
 void folio_zero(struct folio *folio, unsigned long near);
+
+/*
+ * Zeroes bytes [@from, @to) of a folio that others may have mapped, by relaxed atomic stores: who
+ * loads or stores there meanwhile finds every byte either zeroed or not (yet).
+ */
+void folio_zero_range(struct folio *folio, size_t from, size_t to);
 
 #endif
