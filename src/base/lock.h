@@ -59,9 +59,24 @@ static inline void lock_acquire(struct lock *lock, struct lock_stats *stats)
 
 static inline void lock_release(struct lock *lock)
 {
-	/* release: pairs with the acquire in lock_try_acquire() and lock_acquire_slow() */
-	if (unlikely(atomic_exchange_explicit(&lock->word, 0, memory_order_release) == 2))
+	/*
+	 * release: pairs with the acquire in lock_try_acquire() and lock_acquire_slow(). seq_cst
+	 * (the same instruction on x86, and on arm64 but for its acquire half): for lock_fence().
+	 */
+	if (unlikely(atomic_exchange_explicit(&lock->word, 0, memory_order_seq_cst) == 2))
 		lock_release_slow(lock);
+}
+
+/*
+ * After a seq_cst store S: any thread that has held the lock either released it before this, and then
+ * all it did under the lock is seen from here on, or it sees S by a seq_cst load after its release.
+ * (Either this load reads what that release, or a later holder, stored, and synchronizes with
+ * it, or it comes before the release in the one order of all seq_cst operations, as S comes before
+ * this load and the release before the other's load.)
+ */
+static inline void lock_fence(struct lock *lock)
+{
+	(void)atomic_load_explicit(&lock->word, memory_order_seq_cst);
 }
 
 #define RWLOCK_WRITER 0x80000000u

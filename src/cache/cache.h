@@ -78,9 +78,29 @@ int mapping_alloc(struct mapping **mapping, struct page_cache *cache, uint64_t b
 int mapping_place(struct mapping *mapping, unsigned region, size_t first_frame);
 /* Nothing may map it. Frees its pages (through @thread's lists; NULL will do when it has none). */
 void mapping_free(struct mapping *mapping, struct cache_thread *thread);
-/* Removes every page from @offset (rounded up to a page) on; nothing may map them. The size stays. */
+/*
+ * Removes every page in [@start, @end), bytes; UINT64_MAX, or anything at or beyond the end of the
+ * file: to the end. The size stays (fallocate(FALLOC_FL_PUNCH_HOLE)). Mapped pages are unmapped
+ * first, from whoever maps them; who touches them again faults. When it returns, no thread has bytes of
+ * them in hand that it got from vma_touch_begin(); see there for those of vma_touch().
+ *
+ * What the range covers in part is zeroed in that part and stays: a page, and also a folio of several
+ * pages that reaches out of the range. Such a folio is not split (the kernel tries to): its frames
+ * stay one piece, so a batch costs one tree entry also after a truncation, and no allocation can
+ * fail here; it may reach beyond the end of a file that was resized, by zeros.
+ */
+void mapping_truncate_range(struct mapping *mapping, uint64_t start, uint64_t end,
+			    struct cache_thread *thread);
+/* As mapping_truncate_range(@mapping, @offset, UINT64_MAX). */
 void mapping_truncate(struct mapping *mapping, uint64_t offset,
 		      struct cache_thread *thread);
+/*
+ * The file has @bytes bytes from now on (ftruncate(), truncate_setsize() of the kernel). When it is
+ * shorter, the size is set first and the pages beyond it go then; a fault that races with it
+ * leaves none there. What is beyond the new end reads as zeros if the file ever grows again.
+ * 0; -EINVAL: longer than the region that it is placed in.
+ */
+int mapping_resize(struct mapping *mapping, uint64_t bytes, struct cache_thread *thread);
 /* Pages in the cache. Exact when nobody inserts or removes. */
 uint64_t mapping_nr_pages(const struct mapping *mapping);
 /* For tests and --verify: copies @len bytes at @offset of the file to @to, holes as zeros. */
@@ -102,9 +122,21 @@ void vma_unmap(struct vma *vma, struct cache_thread *thread);
  * Fills @extent with the longest run around @offset that one folio gives: a page, or up to
  * 2 MiB, clipped to the vma and the end of the file.
  * 0; -ENOMEM: no frame or no tree node left; -EFAULT: beyond the end of the file (SIGBUS).
+ *
+ * The bytes are those of the file until another thread truncates them. A CPU would be told by an
+ * interrupt to forget the translation; here, who shares a file with a thread that truncates
+ * it meanwhile uses vma_touch_begin() instead.
  */
 int vma_touch(struct vma *vma, struct cache_thread *thread, uint64_t offset, bool write,
 	      struct extent *extent);
+/*
+ * As vma_touch(), and when it returns 0 the bytes stay the file's, as it was at some moment since the
+ * call, until vma_touch_end(): truncation by another thread waits for that before it uses the
+ * frames again. Between the two the thread calls nothing of the page cache and does not wait.
+ */
+int vma_touch_begin(struct vma *vma, struct cache_thread *thread, uint64_t offset,
+		    bool write, struct extent *extent);
+void vma_touch_end(void);
 
 /*
  * The first run in [@start, @end) of whole pages that the page tables map: *@run_start and *@run_end,
@@ -117,7 +149,8 @@ bool vma_next_run(const struct vma *vma, uint64_t start, uint64_t end,
 /*
  * For tests, when all threads are quiet: pages in the trees of @mappings + free pages = all
  * pages; no folio has a reference that nothing accounts for; LRU lists and per-thread batches are complete;
- * marks agree with folios; no page lies beyond the end of its file. 0, or -EUCLEAN with @why.
+ * marks agree with folios; no folio lies beyond the end of its file, and what one has beyond it is
+ * zero. 0, or -EUCLEAN with @why.
  */
 int page_cache_check(struct page_cache *cache, struct mapping *const *mappings,
 		     unsigned nr, struct reason *why);

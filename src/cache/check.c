@@ -215,6 +215,19 @@ static int check_place(struct stock *stock, const struct mapping *mapping,
 	return 0;
 }
 
+/* What a folio holds of the file's last page, or reaches beyond it, would show when the file grows. */
+static bool is_zero_beyond_end(const struct mapping *mapping, const struct folio *folio,
+			       unsigned long index)
+{
+	uint64_t start = (uint64_t)index << PAGE_SHIFT, size = mapping_size(mapping);
+	const char *data = folio->data;
+
+	for (size_t i = max_u64(size, start) - start; i < folio_size(folio); i++)
+		if (data[i])
+			return false;
+	return true;
+}
+
 /* One folio of the tree, when all references are counted. */
 static int check_folio(struct stock *stock, struct mapping *mapping, struct folio *folio,
 		       unsigned long index)
@@ -231,9 +244,12 @@ static int check_folio(struct stock *stock, struct mapping *mapping, struct foli
 	if (index & (folio_nr_pages(folio) - 1))
 		return BAD(stock, "page %lu: folio of order %u is not aligned", index,
 			   folio->order);
-	if (index + folio_nr_pages(folio) > mapping_end(mapping))
-		return BAD(stock, "page %lu: %lu pages reach beyond the end, page %lu",
-			   index, folio_nr_pages(folio), mapping_end(mapping));
+	if (index >= mapping_end(mapping))
+		return BAD(stock, "page %lu: lies beyond the end, page %lu", index,
+			   mapping_end(mapping));
+	if (!is_zero_beyond_end(mapping, folio, index))
+		return BAD(stock, "page %lu: not all is zero beyond the end of the file",
+			   index);
 	if (!(flags & FOLIO_UPTODATE) || flags & (FOLIO_LOCKED | FOLIO_BUDDY | FOLIO_PCP))
 		return BAD(stock, "page %lu: flags %#x", index, flags);
 	if (!(flags & FOLIO_DIRTY) !=

@@ -8,6 +8,7 @@
 
 #include "cache/mapping.h"
 #include "cache/pgtable.h"
+#include "cache/rcu.h"
 #include "cache/thread.h"
 #include "cache/trap.h"
 #include "cache/zone.h"
@@ -285,8 +286,43 @@ static int fault_prepare(struct fault *fault, unsigned *nr)
 }
 
 /*
+ * The file was cut while the fault had pages in hand: those that it inserted beyond @end leave the
+ * tree again, as if the truncation had found them (it waits for their lock, if it did). They move to
+ * thread->found. Returns how many stay.
+ */
+static unsigned fault_withdraw(struct fault *fault, unsigned nr_won, unsigned *nr_lost,
+			       unsigned long end)
+{
+	struct cache_thread *thread = fault->thread;
+	struct tree *tree = &fault->mapping->tree;
+	struct tree_walk walk;
+	unsigned nr = nr_won;
+	long nr_pages = 0;
+
+	while (nr && folio_index(thread->made[nr - 1]) >= end)
+		nr--;
+	if (nr == nr_won)
+		return nr;
+	lock_acquire(&tree->lock, &thread->counters.tree);
+	tree_walk_init_locked(&walk, tree, &thread->pool);
+	for (unsigned i = nr; i < nr_won; i++) {
+		struct folio *folio = thread->made[i];
+
+		tree_delete_locked(&walk, folio_index(folio));
+		folio_clear_mapping(folio);
+		nr_pages += (long)folio_nr_pages(folio);
+		thread->found[(*nr_lost)++] = folio;
+	}
+	mapping_add_pages_locked(fault->mapping, -nr_pages);
+	lock_release(&tree->lock);
+	tree_pool_retire(&thread->pool);
+	return nr;
+}
+
+/*
  * The touched page is not in the cache: brings in what is missing of the window. 0 when the touched
- * page is mapped; -EAGAIN when somebody else brought it in meanwhile; -ENOMEM.
+ * page is mapped; -EAGAIN when somebody else brought it in meanwhile; -ENOMEM; -EFAULT when the file
+ * ends before it by now.
  */
 static int fault_fill(struct fault *fault)
 {
@@ -300,13 +336,22 @@ static int fault_fill(struct fault *fault)
 	fault->held_frames = false;
 	err = fault_prepare(fault, &nr);
 	if (!err) {
+		unsigned long end;
+
 		nr_won = fault_insert(fault, nr, &nr_lost);
 		err = -EAGAIN;
+		end = mapping_end_after_insertion(fault->mapping);
+		if (unlikely(end < fault->end)) {
+			nr_won = fault_withdraw(fault, nr_won, &nr_lost, end);
+			if (fault->index >= end)
+				err = -EFAULT;
+			fault->end = max_u64(end, fault->start);
+		}
 	}
 	for (unsigned i = 0; i < nr_won; i++) {
 		struct folio *folio = thread->made[i];
 
-		if (fault_touches(fault, folio))
+		if (fault_touches(fault, folio) && err == -EAGAIN)
 			err = 0;
 		lru_add(folio, thread);
 		fault_map_new_folio(fault, folio);
@@ -415,8 +460,8 @@ static int fault_map_touched(struct fault *fault)
 		if (!folio) {
 			int err = fault_fill(fault);
 
-			if (!err)
-				return 0;
+			if (!err || err == -EFAULT)
+				return err;
 			if (err == -ENOMEM && fault_is_out_of_memory(thread, &last))
 				return err;
 			continue;
@@ -441,6 +486,8 @@ static int fault_handle(struct fault *fault)
 
 	fault->start = align_down(fault->index, batch);
 	fault->end = min_u64(fault->start + batch, mapping_end(fault->mapping));
+	if (unlikely(fault->index >= fault->end))
+		return -EFAULT; /* the file was cut meanwhile */
 	err = fault_map_touched(fault);
 	if (err)
 		return err;
@@ -474,8 +521,8 @@ static inline bool touch_walk(const struct vma *vma, uint64_t offset, bool write
 	return offset < end;
 }
 
-static int touch_slow(struct vma *vma, struct cache_thread *thread, uint64_t offset,
-		      bool write, struct extent *extent)
+static int touch_fault(struct vma *vma, struct cache_thread *thread, uint64_t offset,
+		       bool write)
 {
 	struct rwlock *mmap_lock = &thread->cache->mmap_lock;
 	struct fault fault = {
@@ -504,8 +551,18 @@ static int touch_slow(struct vma *vma, struct cache_thread *thread, uint64_t off
 		if (!thread->cache->trapped)
 			trap_leave();
 	}
-	if (!err && !touch_walk(vma, offset, write, extent))
-		err = -EFAULT;
+	return err;
+}
+
+/* Until the page tables allow the access: another thread may truncate the page after each fault. */
+static int touch_slow(struct vma *vma, struct cache_thread *thread, uint64_t offset,
+		      bool write, struct extent *extent)
+{
+	int err;
+
+	do {
+		err = touch_fault(vma, thread, offset, write);
+	} while (!err && !touch_walk(vma, offset, write, extent));
 	return err;
 }
 
@@ -515,4 +572,29 @@ int vma_touch(struct vma *vma, struct cache_thread *thread, uint64_t offset, boo
 	if (likely(touch_walk(vma, offset, write, extent)))
 		return 0;
 	return touch_slow(vma, thread, offset, write, extent);
+}
+
+/*
+ * Bytes are had from page tables inside of a read side section only: truncation clears the entry, or sets
+ * the size, and then waits for a grace period.
+ */
+int vma_touch_begin(struct vma *vma, struct cache_thread *thread, uint64_t offset,
+		    bool write, struct extent *extent)
+{
+	int err;
+
+	for (;;) {
+		cache_rcu_read_lock();
+		if (likely(touch_walk(vma, offset, write, extent)))
+			return 0;
+		cache_rcu_read_unlock();
+		err = touch_fault(vma, thread, offset, write);
+		if (err)
+			return err;
+	}
+}
+
+void vma_touch_end(void)
+{
+	cache_rcu_read_unlock();
 }

@@ -83,3 +83,20 @@ void folio_zero(struct folio *folio, unsigned long near)
 	zero_pages(folio->data, right, nr);
 	zero_pages(folio->data, left, right);
 }
+
+void folio_zero_range(struct folio *folio, size_t from, size_t to)
+{
+	char *data = folio->data;
+
+	while (from < to) {
+		if (from % sizeof(uint64_t) || to - from < sizeof(uint64_t)) {
+			atomic_store_explicit((_Atomic char *)(data + from), 0,
+					      memory_order_relaxed);
+			from++;
+		} else {
+			atomic_store_explicit((_Atomic uint64_t *)(void *)(data + from),
+					      0, memory_order_relaxed);
+			from += sizeof(uint64_t);
+		}
+	}
+}

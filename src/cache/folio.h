@@ -230,4 +230,10 @@ static inline void folio_unlock(struct folio *folio)
  */
 void folio_zero(struct folio *folio, unsigned long near);
 
+/*
+ * Zeroes bytes [@from, @to) of a folio that others may have mapped, by relaxed atomic stores: who
+ * loads or stores there meanwhile finds every byte either zeroed or not (yet).
+ */
+void folio_zero_range(struct folio *folio, size_t from, size_t to);
+
 #endif

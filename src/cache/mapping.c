@@ -19,6 +19,7 @@ int mapping_alloc(struct mapping **mapping, struct page_cache *cache, uint64_t b
 	m->cache = cache;
 	atomic_init(&m->i_size, bytes);
 	atomic_init(&m->nr_pages, 0);
+	lock_init(&m->i_rwsem);
 	lock_init(&m->i_mmap_lock);
 	list_init(&m->vmas);
 	tree_init(&m->tree);
@@ -40,6 +41,14 @@ int mapping_place(struct mapping *mapping, unsigned region, size_t first_frame)
 	mapping->placed = zone;
 	mapping->placed_at = first_frame;
 	return 0;
+}
+
+bool mapping_fits(const struct mapping *mapping, uint64_t bytes)
+{
+	const struct zone *zone = mapping->placed;
+
+	return !zone ||
+	       div_round_up(bytes, PAGE_SIZE) <= zone->nr_frames - mapping->placed_at;
 }
 
 void mapping_free(struct mapping *mapping, struct cache_thread *thread)

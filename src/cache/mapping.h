@@ -60,7 +60,8 @@ struct zone;
 
 struct mapping {
 	struct page_cache *cache; /* constant */
-	_Atomic uint64_t i_size;  /* bytes. Set when nobody faults; read without a lock */
+	_Atomic uint64_t i_size;  /* bytes. i_rwsem; read without a lock */
+	struct lock i_rwsem;	  /* one resizing at a time */
 	/* Placed: page @index is frame placed_at + @index of the zone. Set before the first fault. */
 	struct zone *placed; /* NULL: any frames will do */
 	size_t placed_at;    /* a multiple of PMD_NR */
@@ -85,6 +86,16 @@ static inline unsigned long mapping_end(const struct mapping *mapping)
 	return (unsigned long)div_round_up(mapping_size(mapping), PAGE_SIZE);
 }
 
+/*
+ * The same for a fault that has just inserted pages: it either sees the size that a racing
+ * mapping_resize() set, or that sees the pages. seq_cst: see lock_fence(), which is on the other side.
+ */
+static inline unsigned long mapping_end_after_insertion(struct mapping *mapping)
+{
+	return (unsigned long)div_round_up(
+		atomic_load_explicit(&mapping->i_size, memory_order_seq_cst), PAGE_SIZE);
+}
+
 /* tree_lock. */
 static inline void mapping_add_pages_locked(struct mapping *mapping, long nr)
 {
@@ -94,6 +105,9 @@ static inline void mapping_add_pages_locked(struct mapping *mapping, long nr)
 	atomic_store_explicit(&mapping->nr_pages, pages + (unsigned long)nr,
 			      memory_order_relaxed);
 }
+
+/* Whether the region where it is placed, if any, has room for @bytes. */
+bool mapping_fits(const struct mapping *mapping, uint64_t bytes);
 
 /* The folio that holds page @index, with a reference, or NULL. See the guarantees above. */
 struct folio *mapping_get_folio(const struct mapping *mapping, unsigned long index,

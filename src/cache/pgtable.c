@@ -136,6 +136,31 @@ unsigned pgtable_gather(struct vma *vma, unsigned slot, bool zap, uint64_t *entr
 	return nr;
 }
 
+unsigned pgtable_zap(struct vma *vma, unsigned long start, unsigned long end,
+		     struct lock_stats *stats)
+{
+	unsigned long slot = vma_slot(vma, start);
+	_Atomic uint64_t *pmd = &vma->pmds[slot];
+	uint64_t entry, seen = 0;
+
+	lock_acquire(&vma->locks[slot], stats);
+	entry = entry_get(pmd);
+	if (entry & PTE_LEAF) {
+		seen = entry;
+		entry_set(pmd, 0);
+	} else if (entry) {
+		struct pte_table *table = (struct pte_table *)(uintptr_t)entry;
+		_Atomic uint64_t *pte = &table->pte[start & (PTRS_PER_PTE - 1)];
+
+		for (unsigned long i = 0; i < end - start; i++) {
+			seen |= entry_get(&pte[i]);
+			entry_set(&pte[i], 0);
+		}
+	}
+	lock_release(&vma->locks[slot]);
+	return seen & PTE_FLAGS;
+}
+
 void pgtable_reset(struct vma *vma)
 {
 	for (unsigned i = 0; i < vma->nr_pmds; i++)

@@ -54,8 +54,10 @@ struct vma {
 	_Atomic uint64_t *pmds;
 
 	struct mapping *mapping; /* NULL: not mapped. mmap_lock */
-	struct list_head list;	 /* mapping.i_mmap_lock */
-	unsigned nr_tables;	 /* taken. The vma's thread */
+	struct cache_thread
+		*thread;       /* whose vma it is while mapped. mmap_lock, i_mmap_lock */
+	struct list_head list; /* mapping.i_mmap_lock */
+	unsigned nr_tables;    /* taken. The vma's thread */
 
 	/* Constant: */
 	unsigned nr_pmds;
@@ -127,6 +129,13 @@ void pgtable_mark_accessed(struct vma *vma, unsigned long index,
  */
 unsigned pgtable_gather(struct vma *vma, unsigned slot, bool zap, uint64_t *entries,
 			struct lock_stats *stats);
+
+/*
+ * Unmaps pages [@start, @end) of the file, all that the vma covers of one folio. Returns the flags that
+ * any of their entries had, 0: none was mapped.
+ */
+unsigned pgtable_zap(struct vma *vma, unsigned long start, unsigned long end,
+		     struct lock_stats *stats);
 
 /* Gives the tables back, when all is unmapped. */
 void pgtable_reset(struct vma *vma);

@@ -10,9 +10,11 @@
  *      callback.
  *   C. Every callback handed in before cache_rcu_barrier() ends before the barrier
  *      returns.
+ *   D. Every read side section that began before cache_rcu_synchronize() ends before that
+ *      returns, as in B. One that begins later sees all that was done before the call.
  *
  * ThreadSanitizer sees none of these, because the library of the distributions is not
- * built with it. The three are therefore told to it here, at the places where they
+ * built with it. They are therefore told to it here, at the places where they
  * hold, and no suppression is needed. Besides, under TSan
  *   - the read side is called in the library instead of inlined: it clears its futex
  *     word by a plain store, which is fine by liburcu's rules and a race by those of
@@ -99,6 +101,15 @@ static inline void cache_rcu_callback_end(void)
 {
 #ifdef CACHE_RCU_TSAN
 	__tsan_release(CACHE_RCU_CALLBACKS); /* C */
+#endif
+}
+
+/* Waits for a grace period. Not in a read side section. */
+static inline void cache_rcu_synchronize(void)
+{
+	urcu_memb_synchronize_rcu();
+#ifdef CACHE_RCU_TSAN
+	__tsan_acquire(CACHE_RCU_READERS); /* D */
 #endif
 }
 

@@ -53,6 +53,7 @@ struct cache_thread {
 	unsigned long indexes[PMD_NR]; /* ... and where they start */
 	struct folio *dirtied[PMD_NR]; /* folios whose dirty mark is to be set */
 	uint64_t entries[PMD_NR];      /* page table entries taken out */
+	struct folio *shot[PMD_NR];    /* truncated, free after a grace period */
 };
 
 #endif

@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <errno.h>
 
+#include "cache/mapping.h"
 #include "cache/pgtable.h"
 #include "cache/thread.h"
 #include "sys/arena.h"
@@ -66,6 +67,7 @@ void vma_map(struct vma *vma, struct mapping *mapping, struct cache_thread *thre
 	assert(!vma->mapping);
 	rwlock_write_acquire(mmap_lock, &thread->counters.mmap);
 	vma->mapping = mapping;
+	vma->thread = thread;
 	lock_acquire(&mapping->i_mmap_lock, &uncounted);
 	list_add_tail(&vma->list, &mapping->vmas);
 	lock_release(&mapping->i_mmap_lock);
@@ -121,6 +123,35 @@ bool vma_next_run(const struct vma *vma, uint64_t start, uint64_t end,
 	return true;
 }
 
+bool vma_unmap_folio(struct mapping *mapping, struct folio *folio,
+		     struct cache_thread *thread)
+{
+	unsigned long start = folio_index(folio), end = start + folio_nr_pages(folio);
+	struct lock_stats uncounted = { 0 };
+	struct list_head *pos;
+	uint32_t nr = 0;
+	bool others = false;
+
+	lock_acquire(&mapping->i_mmap_lock, &uncounted);
+	list_for_each(pos, &mapping->vmas) {
+		struct vma *vma = list_entry(pos, struct vma, list);
+		unsigned long first = max_u64(start, vma_first_page(vma));
+		unsigned long stop = min_u64(end, vma_end_page(vma));
+
+		if (first >= stop || !pgtable_zap(vma, first, stop, &thread->ptl))
+			continue;
+		nr++;
+		others |= vma->thread != thread;
+	}
+	lock_release(&mapping->i_mmap_lock);
+	if (nr) {
+		/* relaxed: the put orders it. The caller's reference is not the last one. */
+		atomic_fetch_sub_explicit(&folio->mapcount, nr, memory_order_relaxed);
+		folio_put_refs(folio, nr, thread);
+	}
+	return others;
+}
+
 void vma_unmap(struct vma *vma, struct cache_thread *thread)
 {
 	struct rwlock *mmap_lock = &thread->cache->mmap_lock;
@@ -147,6 +178,7 @@ void vma_unmap(struct vma *vma, struct cache_thread *thread)
 	list_del(&vma->list);
 	lock_release(&vma->mapping->i_mmap_lock);
 	vma->mapping = NULL;
+	vma->thread = NULL;
 	pgtable_reset(vma);
 	rwlock_write_release(mmap_lock);
 }
