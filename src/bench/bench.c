@@ -44,15 +44,6 @@ static int add_to_plan(struct bench *bench, struct arena_plan *plan, unsigned nr
 	return err;
 }
 
-/* All sides use the same kind of memory, so that they differ in nothing else. */
-static bool wants_shared_arena(const struct bench_conf *conf)
-{
-	for (unsigned s = 0; s < conf->nr_sides; s++)
-		if (conf->sides[s].engine.flags & ENGINE_SHARED_ARENA)
-			return true;
-	return false;
-}
-
 /* Allocates the arena for all thread counts where that costs hardly more than for the largest. */
 static int plan_arena(struct bench *bench, struct reason *why)
 {
@@ -74,7 +65,7 @@ static int plan_arena(struct bench *bench, struct reason *why)
 		reason_set(why, err, "out of memory");
 	bench->arena_is_fixed = arena_plan_bytes(&all) <=
 				largest + largest / 100 * ARENA_SLACK_PERCENT;
-	bench->arena.shared = wants_shared_arena(conf);
+	bench->arena.shared = bench_wants_shared_arena(conf);
 	if (!err && bench->arena_is_fixed)
 		err = arena_resize(&bench->arena, all.nids, all.bytes, all.nr, why);
 	arena_plan_destroy(&all);

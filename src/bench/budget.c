@@ -98,6 +98,14 @@ void arena_plan_destroy(struct arena_plan *plan)
 	memset(plan, 0, sizeof(*plan));
 }
 
+bool bench_wants_shared_arena(const struct bench_conf *conf)
+{
+	for (unsigned s = 0; s < conf->nr_sides; s++)
+		if (conf->sides[s].engine.flags & ENGINE_SHARED_ARENA)
+			return true;
+	return false;
+}
+
 bool bench_has_random_phase(const struct bench_conf *conf)
 {
 	for (size_t i = 0; i < conf->nr_phases; i++)
@@ -160,8 +168,8 @@ static int setup_bytes(const struct bench_conf *conf, const struct layout *layou
 		one.sides = &conf->sides[s];
 		one.nr_sides = 1;
 		err = sides_bytes(&one, layout, &side_bytes);
-		*bytes += side_bytes +
-			  layout->nr_workers * conf->truncation->count * sizeof(uint64_t);
+		*bytes += side_bytes + layout->nr_workers * conf->truncation->count * 2 *
+					       sizeof(uint64_t);
 	}
 	return err;
 }

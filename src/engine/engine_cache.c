@@ -260,7 +260,11 @@ int cache_truncate(struct engine_worker *worker, struct reason *why)
 	struct cache_worker *cw = worker->state;
 
 	(void)why;
-	mapping_truncate(cw->file, 0, cw->thread);
+	if (engine_share_is_file(worker))
+		mapping_truncate(cw->file, 0, cw->thread);
+	else
+		mapping_truncate_range(cw->file, worker->share->start, worker->share->end,
+				       cw->thread);
 	return 0;
 }
 
