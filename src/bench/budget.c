@@ -181,7 +181,7 @@ static int refuse(struct reason *why, const struct bench_conf *conf, unsigned th
 			  "%u thread%s need%s %s of memory, but %s leaves %s; lower %s%s",
 			  threads, threads == 1 ? "" : "s", threads == 1 ? "s" : "",
 			  format_size(need).text, limit, format_size(left).text,
-			  conf->truncation ? "--pages" :
+			  conf->truncation ? "--pages, --count" :
 			  conf->per_worker ? "-s (--size)" :
 					     "-S (--total)",
 			  conf->per_worker ? " or -t (--threads)" : "");
