@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cache/mapping.h"
 #include "cache/pgtable.h"
@@ -220,12 +221,13 @@ static bool is_zero_beyond_end(const struct mapping *mapping, const struct folio
 			       unsigned long index)
 {
 	uint64_t start = (uint64_t)index << PAGE_SHIFT, size = mapping_size(mapping);
-	const char *data = folio->data;
+	uint64_t from = max_u64(size, start) - start;
+	const char *data = (char *)folio->data + from;
 
-	for (size_t i = max_u64(size, start) - start; i < folio_size(folio); i++)
-		if (data[i])
-			return false;
-	return true;
+	if (from >= folio_size(folio))
+		return true;
+	/* The first is zero, and each is as the one before it. */
+	return !data[0] && !memcmp(data, data + 1, folio_size(folio) - from - 1);
 }
 
 /* One folio of the tree, when all references are counted. */

@@ -4,6 +4,7 @@
  *
  * LOCK ORDER, outermost first; a lock may be taken under those that stand left of and above it:
  *
+ *	i_rwsem				(struct mapping: who resizes it)
  *	mmap_lock			(struct rwlock, one a page cache)
  *	  folio lock			(a bit of struct folio; sleeps)
  *	    i_mmap_lock			(struct mapping: who maps it)
@@ -13,39 +14,55 @@
  *	    zone lock			(one a node)
  *	    slab lock			(tree nodes)
  *
- * The last five are leaves: no two of them are ever held together, nor two of the same kind. Nobody
- * waits for a folio lock while holding another one: a fault that made several folios (born
- * locked) unlocks them before it waits for those it found, and truncation only tries the
- * second and later ones of a batch. An RCU read section takes no lock. Nothing under tree_lock
- * allocates, logs or reads a clock.
+ * i_rwsem and mmap_lock are never held together. The last five are leaves: no two of them are ever held
+ * together, nor two of the same kind. Nobody waits for a folio lock while holding another one: a
+ * fault that made several folios (born locked) unlocks them before it waits for those it
+ * found, and truncation only tries the second and later ones of a batch. An RCU read section takes no
+ * lock, so that a grace period may be waited for under i_rwsem and a folio lock. Nothing under
+ * tree_lock allocates, logs or reads a clock.
  *
- * GUARANTEES
+ * GUARANTEES, and the tests that show them (each says "guarantee X" in what it prints, or above it)
  *
  * Of a lockless lookup (mapping_get_folio()):
  *   A. A folio returned was in the tree, at that index, at some moment during the call, and its
- *      bytes as they were when it was inserted, or later ones, are visible.
+ *      bytes as they were when it was inserted, or later ones, are visible. (fault_race)
  *   B. It has the caller's reference: until that is put, it is not freed, nor its frames given to
- *      another folio; its order is constant.
+ *      another folio; its order is constant. (fault_race)
  *   C. It may be truncated at any time, unless the caller holds its lock: while that is held
- *      and folio_holds() is true, the folio stays in the tree.
+ *      and folio_holds() is true, the folio stays in the tree. (truncate_race)
  *   D. NULL means that there was no folio at that index at some moment during the call, no more:
  *      whoever wants to insert one finds out under tree_lock (tree_insert_locked() refuses).
+ *      (fault_race)
  *   E. It takes no lock and waits for nobody; it looks again only when somebody else changed the
- *      reference count, or that very slot, meanwhile.
+ *      reference count, or that very slot, meanwhile. (truncate_race)
  *
  * Of insertion:
  *   F. Of all folios that racing faults make for one page exactly one gets into the tree. The
- *      others are freed by their makers; no lookup ever returned one.
+ *      others are freed by their makers; no lookup ever returned one. (fault_race)
  *   G. A folio is found with its bytes zeroed or filled, locked by its maker until the maker has
- *      mapped it.
+ *      mapped it. (fault_race)
  *
  * Of truncation towards a racing fault:
- *   H. When mapping_truncate() returns, no folio that was whole in the range when it was called
- *      is in the tree. A fault that began later sees none of them.
- *   I. A folio is taken out under its lock: a fault that holds the lock has it mapped before,
- *      or sees that it is gone (its mapping is NULL) and looks again; it never maps a folio
- *      that is out of the tree.
- *   J. The frames are not used again before the last reference is put.
+ *   H. When mapping_truncate_range() returns, no folio that was whole in the range when it was called
+ *      is in the tree, nor in the page tables of anybody. A fault that began later sees none
+ *      of them, and nothing but zeros of what the range covers. (truncate, truncate_race)
+ *   I. A folio is taken out under its lock, after it was unmapped under the same lock: a fault that
+ *      holds the lock has it mapped before, or sees that it is gone (its mapping is NULL) and looks
+ *      again; it never maps a folio that is out of the tree. (fault_race, truncate_race)
+ *   J. The frames are not used again before the last reference is put, nor before everybody who got
+ *      bytes of them by vma_touch_begin() has said vma_touch_end(). (truncate, truncate_race)
+ *   K. What the range covers of a folio that stays is zero for those who touch it later, and the rest
+ *      of it untouched. (truncate, fsx)
+ *
+ * Of mapping_resize():
+ *   L. When it returns, no folio begins beyond the new end, whatever faults raced with it: a fault
+ *      inserts under tree_lock and looks at the size after that, a resizing sets the size and looks
+ *      at the tree after that. (truncate_race)
+ *   M. A touch that begins later fails with -EFAULT beyond the end; one that races gets the file
+ *      before or after the resizing, and no byte beyond the end from vma_touch_begin() on.
+ *      (truncate, truncate_race)
+ *   N. What was beyond the end is zero when the file grows again, also in the last page and whatever
+ *      was stored there meanwhile. (truncate, fsx)
  */
 #ifndef CACHE_MAPPING_H
 #define CACHE_MAPPING_H
