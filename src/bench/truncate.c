@@ -246,6 +246,7 @@ static int fit_arena(struct truncate *t, struct truncate_side *side, struct reas
 		err = arena_resize(side->arena, plan.nids, plan.bytes, plan.nr, why);
 	arena_plan_destroy(&plan);
 	side->crew->setup.arena = side->arena;
+	side->crew->setup.untimed_faults = true;
 	return err;
 }
 

@@ -39,6 +39,7 @@ struct engine_setup {
 	unsigned nr_files;
 	const uint64_t *file_bytes; /* [nr_files] */
 	bool processes; /* workers are processes, forked between start and stop */
+	bool untimed_faults; /* no fault is inside of any time: none has to cost what a trap does */
 };
 
 struct engine_counters {

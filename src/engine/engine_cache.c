@@ -75,7 +75,7 @@ static struct page_cache_conf cache_conf(const struct engine *engine,
 		.truncate_batch = engine->conf.cache.truncate_batch,
 		.arena = setup->arena,
 		.nr_threads = setup->nr_workers,
-		.trapped = engine->conf.cache.uffd,
+		.trapped = engine->conf.cache.uffd || setup->untimed_faults,
 	};
 }
 
