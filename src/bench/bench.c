@@ -10,6 +10,7 @@
 #include "base/format.h"
 #include "bench/budget.h"
 #include "bench/cell.h"
+#include "bench/record.h"
 #include "sys/arena.h"
 #include "sys/clock.h"
 
@@ -21,19 +22,12 @@
 
 struct bench {
 	const struct bench_conf *conf;
-	struct result *result;
+	struct record record;
 	struct arena arena;
 	bool arena_is_fixed;		/* allocated for all thread counts at once */
 	double total_bytes, done_bytes; /* of all cells; of those behind us */
-	bool warned_binding, warned_huge;
 	bool warned_no_huge[BENCH_MAX_SIDES];
 };
-
-static void warn(struct bench *bench, const char *text)
-{
-	if (result_warn(bench->result, "%s", text) == 1 && bench->conf->warn)
-		bench->conf->warn(bench->conf->arg, text);
-}
 
 /* ---- the arena ---- */
 
@@ -48,15 +42,6 @@ static int add_to_plan(struct bench *bench, struct arena_plan *plan, unsigned nr
 	err = arena_plan_add(plan, bench->conf, &crew->setup);
 	crew_free(crew);
 	return err;
-}
-
-/* All sides use the same kind of memory, so that they differ in nothing else. */
-static bool wants_shared_arena(const struct bench_conf *conf)
-{
-	for (unsigned s = 0; s < conf->nr_sides; s++)
-		if (conf->sides[s].engine.flags & ENGINE_SHARED_ARENA)
-			return true;
-	return false;
 }
 
 /* Allocates the arena for all thread counts where that costs hardly more than for the largest. */
@@ -80,37 +65,11 @@ static int plan_arena(struct bench *bench, struct reason *why)
 		reason_set(why, err, "out of memory");
 	bench->arena_is_fixed = arena_plan_bytes(&all) <=
 				largest + largest / 100 * ARENA_SLACK_PERCENT;
-	bench->arena.shared = wants_shared_arena(conf);
+	bench->arena.shared = bench_wants_shared_arena(conf);
 	if (!err && bench->arena_is_fixed)
 		err = arena_resize(&bench->arena, all.nids, all.bytes, all.nr, why);
 	arena_plan_destroy(&all);
 	return err;
-}
-
-static void look_at_arena(struct bench *bench)
-{
-	struct result_environment *env = &bench->result->environment;
-	char text[256];
-	size_t bytes = arena_bytes(&bench->arena);
-
-	if (!bytes || env->arena_bytes == bytes)
-		return;
-	env->arena_bytes = bytes;
-	env->arena_huge_bytes = arena_huge_bytes(&bench->arena);
-	if (!bench->arena.bound && bench->conf->mem_local)
-		warn(bench,
-		     "memory could not be bound to NUMA nodes (not permitted or not there); "
-		     "it lies where the system put it");
-	if (env->arena_huge_bytes < bytes && !bench->warned_huge) {
-		bench->warned_huge = true;
-		snprintf(text, sizeof(text),
-			 "only %s of %s of page frames are backed by huge pages; see "
-			 "/sys/kernel/mm/transparent_hugepage/%s",
-			 format_size(env->arena_huge_bytes).text, format_size(bytes).text,
-			 bench->arena.shared ? "shmem_enabled (advise or always)" :
-					       "enabled (madvise or always)");
-		warn(bench, text);
-	}
 }
 
 static int fit_arena(struct bench *bench, struct crew *crew, struct reason *why)
@@ -129,7 +88,7 @@ static int fit_arena(struct bench *bench, struct crew *crew, struct reason *why)
 		arena_plan_destroy(&plan);
 	}
 	crew->setup.arena = &bench->arena;
-	look_at_arena(bench);
+	record_arenas(&bench->record, &bench->arena, 1);
 	return err;
 }
 
@@ -155,69 +114,6 @@ static void report_progress(struct bench *bench, const struct bench_side *side,
 		conf->progress(conf->arg, &progress);
 }
 
-static struct result_sample *new_sample(struct bench *bench, const struct crew *crew,
-					const struct placement *placements, unsigned side,
-					unsigned phase, unsigned round)
-{
-	struct result_sample *sample = result_add_sample(bench->result, crew->nr);
-
-	if (!sample)
-		return NULL;
-	sample->side = side;
-	sample->phase = phase;
-	sample->threads = crew->nr;
-	sample->round = round;
-	for (unsigned i = 0; i < crew->nr; i++) {
-		sample->workers[i].cpu = bench->warned_binding ? -1 : placements[i].cpu;
-		sample->workers[i].node = bench->warned_binding ? -1 : placements[i].node;
-	}
-	return sample;
-}
-
-static int fail_sample(struct result_sample *sample, const struct reason *why)
-{
-	sample->failure = strdup(why->text);
-	return sample->failure ? 0 : -ENOMEM;
-}
-
-/* Whether an earlier round told the same of this cell: a round is no news. */
-static bool was_told(const struct result *result, const struct result_sample *sample)
-{
-	for (const struct result_sample *s = result->samples; s < sample; s++)
-		if (s->side == sample->side && s->phase == sample->phase &&
-		    s->threads == sample->threads && !s->failure == !sample->failure &&
-		    s->too_short == sample->too_short)
-			return true;
-	return false;
-}
-
-/* A sample without a figure, or without a good one, says so on its way; reports say it again. */
-static void tell(const struct bench *bench, const struct result_sample *sample)
-{
-	const struct bench_conf *conf = bench->conf;
-	const char *side = conf->sides[sample->side].name;
-	const char *phase = conf->phases[sample->phase]->name;
-	struct reason text;
-
-	if (!(sample->failure || sample->too_short) || was_told(bench->result, sample))
-		return;
-	if (sample->failure) {
-		reason_set(&text, 0, "%s, %s, -t %u: no figure: %s", side, phase,
-			   sample->threads, sample->failure);
-		if (conf->failed)
-			conf->failed(conf->arg, text.text);
-	} else {
-		reason_set(
-			&text, 0,
-			"%s, %s, -t %u: its window is too short for a clock that steps "
-			"by %llu ns; raise -S or -s",
-			side, phase, sample->threads,
-			(unsigned long long)bench->result->environment.clock_step_ns);
-		if (conf->warn)
-			conf->warn(conf->arg, text.text);
-	}
-}
-
 /* A side that asked for huge pages and did not get them all says so, once. */
 static void look_at_huge_pages(struct bench *bench, const struct crew *crew,
 			       const struct result_sample *sample)
@@ -239,19 +135,14 @@ static void look_at_huge_pages(struct bench *bench, const struct crew *crew,
 		   conf->sides[sample->side].name, format_size(got).text,
 		   format_size(wanted).text, conf->phases[sample->phase]->name,
 		   sample->threads);
-	warn(bench, text.text);
+	record_warn(&bench->record, text.text);
 }
 
 static void finish_sample(struct bench *bench, const struct crew *crew,
 			  struct result_sample *sample)
 {
-	uint64_t step_ns = bench->result->environment.clock_step_ns;
-
 	look_at_huge_pages(bench, crew, sample);
-	sample->too_short = !sample->failure &&
-			    sample->window_ns < BENCH_MIN_CLOCK_STEPS * step_ns;
-	result_sample_rates(sample);
-	tell(bench, sample);
+	record_finish(&bench->record, sample);
 	bench->done_bytes += (double)crew->layout.total;
 }
 
@@ -283,11 +174,11 @@ static int measure_phase(struct bench *bench, struct crew *crew,
 			&why);
 	if (err == -EINTR)
 		return err;
-	sample = new_sample(bench, crew, placements, side, phase, round);
+	sample = record_sample(&bench->record, placements, side, phase, crew->nr, round);
 	if (!sample)
 		return -ENOMEM;
 	if (err)
-		err = fail_sample(sample, &why);
+		err = record_failure(sample, &why);
 	else
 		err = cell_collect(crew, sample);
 	if (err)
@@ -305,10 +196,10 @@ static int void_side(struct bench *bench, struct crew *crew,
 		     const struct reason *why)
 {
 	for (unsigned phase = 0; phase < bench->conf->nr_phases; phase++) {
-		struct result_sample *sample =
-			new_sample(bench, crew, placements, side, phase, round);
+		struct result_sample *sample = record_sample(
+			&bench->record, placements, side, phase, crew->nr, round);
 
-		if (!sample || fail_sample(sample, why))
+		if (!sample || record_failure(sample, why))
 			return -ENOMEM;
 		finish_sample(bench, crew, sample);
 	}
@@ -340,22 +231,6 @@ static int run_phases(struct bench *bench, struct crew *crew,
 
 /* ---- the workers ---- */
 
-static void look_at_binding(struct bench *bench, int bind_err)
-{
-	char text[256];
-
-	if (!bind_err || bench->warned_binding)
-		return;
-	bench->warned_binding = true;
-	snprintf(
-		text, sizeof(text),
-		"workers could not be bound to CPUs (%s); they run where the scheduler puts them",
-		strerror(-bind_err));
-	warn(bench, text);
-	free(bench->result->parameters.pinned);
-	bench->result->parameters.pinned = strdup("none (not permitted)");
-}
-
 /* As crew_start(). */
 static int start_workers(struct bench *bench, struct crew *crew,
 			 const struct placement *placements, struct reason *why)
@@ -363,7 +238,7 @@ static int start_workers(struct bench *bench, struct crew *crew,
 	int bind_err, err = crew_start(crew, placements, &bind_err, why);
 
 	if (!err)
-		look_at_binding(bench, bind_err);
+		record_binding(&bench->record, bind_err);
 	return err;
 }
 
@@ -496,7 +371,7 @@ int bench_run(const struct bench_conf *conf, struct result *result, struct reaso
 	if (!bench)
 		return reason_set(why, -ENOMEM, "out of memory");
 	bench->conf = conf;
-	bench->result = result;
+	bench->record = (struct record){ .conf = conf, .result = result };
 	bench->total_bytes = run_bytes(conf);
 	result->environment.clock_step_ns = clock_step_ns();
 	err = plan_arena(bench, why);

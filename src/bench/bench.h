@@ -25,6 +25,13 @@ struct bench_side {
 	struct engine engine;
 };
 
+/* What truncate_run() measures instead of phases. */
+struct bench_truncation {
+	uint64_t count; /* truncations of each worker, side and run */
+	bool dirty;	/* pages are stored to; else only loaded */
+	bool mapped;	/* pages are mapped when they are truncated */
+};
+
 /* What is measured next, of how much. */
 struct bench_progress {
 	const char *side, *phase;
@@ -49,6 +56,11 @@ struct bench_conf {
 	enum pin_policy pin;
 	bool mem_local; /* memory from the worker's node; else where the system puts it */
 	uint64_t seed;
+	/*
+	 * NULL: phases. Else truncate_run() is to be called: @phases is phase_truncate, @bytes the size of a
+	 * truncation, @per_worker, and @record a page; all sides are there at once.
+	 */
+	const struct bench_truncation *truncation;
 
 	const volatile sig_atomic_t *stop; /* set by a signal handler */
 	/* Each may be NULL. */

@@ -98,6 +98,14 @@ void arena_plan_destroy(struct arena_plan *plan)
 	memset(plan, 0, sizeof(*plan));
 }
 
+bool bench_wants_shared_arena(const struct bench_conf *conf)
+{
+	for (unsigned s = 0; s < conf->nr_sides; s++)
+		if (conf->sides[s].engine.flags & ENGINE_SHARED_ARENA)
+			return true;
+	return false;
+}
+
 bool bench_has_random_phase(const struct bench_conf *conf)
 {
 	for (size_t i = 0; i < conf->nr_phases; i++)
@@ -116,8 +124,8 @@ size_t worker_private_bytes(const struct bench_conf *conf, const struct share *s
 	       (bench_has_random_phase(conf) ? nr_records * sizeof(uint32_t) : 0);
 }
 
-/* Bytes that the whole set-up takes at one thread count. */
-static int setup_bytes(const struct bench_conf *conf, const struct layout *layout,
+/* Bytes that the sides of @conf, which take turns, take at one thread count. */
+static int sides_bytes(const struct bench_conf *conf, const struct layout *layout,
 		       size_t *bytes)
 {
 	struct engine_setup setup = layout_setup(layout, conf->processes);
@@ -134,10 +142,35 @@ static int setup_bytes(const struct bench_conf *conf, const struct layout *layou
 			overhead =
 				max_u64(overhead, engine->ops->overhead(engine, &setup));
 	}
-	*bytes += overhead + PROGRAM_RSS;
+	*bytes += overhead;
 	for (unsigned i = 0; i < layout->nr_workers; i++)
 		*bytes += worker_private_bytes(conf, &layout->shares[i]) +
 			  (conf->processes ? PROCESS_RSS : WORKER_RSS);
+	return err;
+}
+
+/* Bytes that the whole set-up takes at one thread count. */
+static int setup_bytes(const struct bench_conf *conf, const struct layout *layout,
+		       size_t *bytes)
+{
+	int err = 0;
+
+	if (!conf->truncation) {
+		err = sides_bytes(conf, layout, bytes);
+		*bytes += PROGRAM_RSS;
+		return err;
+	}
+	*bytes = PROGRAM_RSS;
+	for (unsigned s = 0; s < conf->nr_sides && !err; s++) {
+		struct bench_conf one = *conf;
+		size_t side_bytes;
+
+		one.sides = &conf->sides[s];
+		one.nr_sides = 1;
+		err = sides_bytes(&one, layout, &side_bytes);
+		*bytes += side_bytes + layout->nr_workers * conf->truncation->count * 2 *
+					       sizeof(uint64_t);
+	}
 	return err;
 }
 
@@ -148,7 +181,9 @@ static int refuse(struct reason *why, const struct bench_conf *conf, unsigned th
 			  "%u thread%s need%s %s of memory, but %s leaves %s; lower %s%s",
 			  threads, threads == 1 ? "" : "s", threads == 1 ? "s" : "",
 			  format_size(need).text, limit, format_size(left).text,
-			  conf->per_worker ? "-s (--size)" : "-S (--total)",
+			  conf->truncation ? "--pages, --count" :
+			  conf->per_worker ? "-s (--size)" :
+					     "-S (--total)",
 			  conf->per_worker ? " or -t (--threads)" : "");
 }
 

@@ -12,7 +12,7 @@
 
 /* ---- start and stop of a side ---- */
 
-static void fail_worker(struct bench_worker *worker, int err)
+void cell_fail_worker(struct bench_worker *worker, int err)
 {
 	worker->failed = true;
 	if (!worker->why.text[0])
@@ -35,7 +35,7 @@ static void start_worker(void *arg, unsigned id)
 	if (run->engine->ops->worker_start)
 		err = run->engine->ops->worker_start(&worker->engine, &worker->why);
 	if (err)
-		fail_worker(worker, err);
+		cell_fail_worker(worker, err);
 }
 
 static void stop_worker(void *arg, unsigned id)
@@ -46,8 +46,7 @@ static void stop_worker(void *arg, unsigned id)
 		run->engine->ops->worker_stop(&run->crew->workers[id].engine);
 }
 
-/* The first worker that failed speaks for all. 0: none did. */
-static int first_failure(const struct crew *crew, struct reason *why)
+int cell_first_failure(const struct crew *crew, struct reason *why)
 {
 	for (unsigned i = 0; i < crew->nr; i++)
 		if (crew->workers[i].failed)
@@ -62,7 +61,7 @@ int cell_side_start(struct crew *crew, struct engine *engine, struct reason *why
 
 	crew->run = (struct phase_run){ .crew = crew, .engine = engine };
 	err = crew_call(crew, start_worker, &crew->run, why);
-	return err ? err : first_failure(crew, why);
+	return err ? err : cell_first_failure(crew, why);
 }
 
 int cell_side_stop(struct crew *crew, struct engine *engine)
@@ -105,7 +104,7 @@ static void map_worker(struct phase_run *run, struct bench_worker *worker)
 	if (!err && ops->map)
 		err = ops->map(&worker->engine, &worker->why);
 	if (err)
-		fail_worker(worker, err);
+		cell_fail_worker(worker, err);
 }
 
 /*
@@ -174,7 +173,7 @@ static void explain(const struct phase_run *run, struct bench_worker *worker, in
 {
 	if (run->engine->ops->explain)
 		run->engine->ops->explain(&worker->engine, err, guard, &worker->why);
-	fail_worker(worker, err);
+	cell_fail_worker(worker, err);
 }
 
 /* What the whole machine counts: worker 0 reads it for all. */
@@ -292,7 +291,7 @@ static void fill_worker(void *arg, unsigned id)
 		team_barrier(run->crew->team);
 	}
 	if (err)
-		fail_worker(worker, err);
+		cell_fail_worker(worker, err);
 }
 
 int cell_make_resident(struct crew *crew, struct engine *engine, struct reason *why)
@@ -310,7 +309,7 @@ int cell_make_resident(struct crew *crew, struct engine *engine, struct reason *
 	}
 	if (err)
 		return err;
-	err = first_failure(crew, &inner);
+	err = cell_first_failure(crew, &inner);
 	return err ? reason_set(why, err, "could not write the files beforehand: %s",
 				inner.text) :
 		     0;
@@ -325,8 +324,8 @@ static void add_lock(struct result_lock *sum, const struct lock_stats *lock)
 	sum->wait_ns += lock->wait_ns;
 }
 
-static void add_counters(struct result_counters *sum,
-			 const struct engine_counters *counters)
+void cell_add_counters(struct result_counters *sum,
+		       const struct engine_counters *counters)
 {
 	const struct cache_counters *cache = &counters->cache;
 
@@ -378,7 +377,7 @@ static void fill_sample(struct result_sample *sample, const struct crew *crew)
 		unmap_start_ns = min_u64(unmap_start_ns, worker->unmap_start_ns);
 		unmap_end_ns = max_u64(unmap_end_ns, worker->unmap_end_ns);
 		if (run->engine->ops->counters)
-			add_counters(&sample->counters, &worker->counters);
+			cell_add_counters(&sample->counters, &worker->counters);
 		add_usage(&sample->counters, worker, run->engine->flags);
 	}
 	sample->counters.known = RESULT_USAGE;
@@ -397,7 +396,7 @@ int cell_collect(const struct crew *crew, struct result_sample *sample)
 	struct reason why;
 
 	fill_sample(sample, crew);
-	if (!first_failure(crew, &why))
+	if (!cell_first_failure(crew, &why))
 		return 0;
 	sample->failure = strdup(why.text);
 	return sample->failure ? 0 : -ENOMEM;

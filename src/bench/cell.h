@@ -14,6 +14,14 @@
 int cell_side_start(struct crew *crew, struct engine *engine, struct reason *why);
 int cell_side_stop(struct crew *crew, struct engine *engine);
 
+/* For what runs in workers: @worker failed, for the reason that is there or for @err. */
+void cell_fail_worker(struct bench_worker *worker, int err);
+/* The first worker that failed speaks for all: -EIO with @why. 0: none did. */
+int cell_first_failure(const struct crew *crew, struct reason *why);
+/* Adds what an in-process page cache counted. */
+void cell_add_counters(struct result_counters *sum,
+		       const struct engine_counters *counters);
+
 /*
  * Makes every file of the side resident, untimed: empties it and stores all of it once.
  * 0; -EINTR; else why it failed.

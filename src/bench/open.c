@@ -47,9 +47,34 @@ static int setups_init(struct setups *setups, const struct bench_conf *conf,
 	if (err == -EOVERFLOW)
 		return reason_set(why, err,
 				  "%u threads: more bytes than 63 bits can count; "
-				  "lower -s (--size) or -t (--threads)",
-				  conf->threads[setups->nr]);
+				  "lower %s or -t (--threads)",
+				  conf->threads[setups->nr],
+				  conf->truncation ? "--pages" : "-s (--size)");
 	return reason_set(why, err, "out of memory");
+}
+
+/* -EINVAL with @why where the engine cannot do what is asked of truncations; 0. */
+static int refuse_truncation(const struct bench_conf *conf, const struct bench_side *side,
+			     struct reason *why)
+{
+	const struct engine *engine = &side->engine;
+
+	if (!engine->ops->truncate)
+		return reason_set(why, -EINVAL,
+				  "%s is %s, which has no pages to truncate (cache, "
+				  "kernel and tmpfs have)",
+				  side->name, engine->spec);
+	if (!(engine->flags & ENGINE_FILLS))
+		return 0;
+	if (!conf->truncation->dirty)
+		return reason_set(why, -EINVAL,
+				  "--state clean: %s is %s, which fills files by writing",
+				  side->name, engine->spec);
+	if (conf->shared)
+		return reason_set(why, -EINVAL,
+				  "--layout shared: %s is %s, which fills whole files",
+				  side->name, engine->spec);
+	return 0;
 }
 
 static int open_side(const struct bench_conf *conf, struct bench_side *side,
@@ -64,6 +89,8 @@ static int open_side(const struct bench_conf *conf, struct bench_side *side,
 			"--workers process goes with engines of the kernel (kernel, "
 			"tmpfs), but %s is %s, which lives in one process",
 			side->name, side->engine.spec);
+	if (conf->truncation && refuse_truncation(conf, side, why))
+		return -EINVAL;
 	if (!side->engine.ops->open)
 		return 0;
 	err = side->engine.ops->open(&side->engine, setups->setups, setups->nr, &inner);

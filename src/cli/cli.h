@@ -30,6 +30,7 @@ extern const struct command commands[]; /* ends with a NULL name */
 
 int cmd_speedup(int argc, char **argv);
 int cmd_run(int argc, char **argv);
+int cmd_truncate(int argc, char **argv);
 int cmd_topology(int argc, char **argv);
 
 #endif

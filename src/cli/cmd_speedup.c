@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The commands that measure the seven phases: speedup and run. */
 #include <argp.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "cli/cli.h"
@@ -19,27 +18,11 @@
 
 enum { KEY_BASELINE = 512, KEY_PATCHED, KEY_MIN_SPEEDUP, KEY_ENGINE };
 
-/* Sides are added after parsing, in their order whatever the order of the options. */
 struct input {
 	struct measurement m;
-	const char *baseline;
-	const char *patched[BENCH_MAX_SIDES];
-	unsigned nr_patched;
+	struct measurement_sides sides;
 	const char *engine;
 };
-
-static void add_gate(struct measurement *m, const char *arg)
-{
-	struct gate *gates = realloc(m->gates, (m->nr_gates + 1) * sizeof(*gates));
-	struct reason why;
-
-	if (!gates)
-		fail(EXIT_CANNOT, "out of memory");
-	m->gates = gates;
-	if (gate_parse(&gates[m->nr_gates], arg, &why))
-		fail(EXIT_USAGE, "--min-speedup: %s", why.text);
-	m->nr_gates++;
-}
 
 static error_t parse_speedup(int key, char *arg, struct argp_state *state)
 {
@@ -50,44 +33,17 @@ static error_t parse_speedup(int key, char *arg, struct argp_state *state)
 		state->child_inputs[0] = &input->m.options;
 		return 0;
 	case KEY_BASELINE:
-		if (input->baseline)
-			fail(EXIT_USAGE,
-			     "--baseline %s: there is one baseline; more --patched "
-			     "sides are fine",
-			     arg);
-		input->baseline = arg;
+		measurement_baseline(&input->sides, arg);
 		return 0;
 	case KEY_PATCHED:
-		if (input->nr_patched == BENCH_MAX_SIDES - 2)
-			fail(EXIT_USAGE, "--patched %s: more than %d patched sides", arg,
-			     BENCH_MAX_SIDES - 2);
-		input->patched[input->nr_patched++] = arg;
+		measurement_patched(&input->sides, arg);
 		return 0;
 	case KEY_MIN_SPEEDUP:
-		add_gate(&input->m, arg);
+		measurement_add_gate(&input->m, arg);
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
-}
-
-static void add_sides(struct input *input)
-{
-	struct measurement *m = &input->m;
-
-	if (!input->nr_patched)
-		input->patched[input->nr_patched++] = DEFAULT_PATCHED;
-	measurement_add_side(m, "baseline",
-			     input->baseline ? input->baseline : DEFAULT_BASELINE);
-	for (unsigned i = 0; i < input->nr_patched; i++) {
-		char name[24] = "patched";
-
-		if (i)
-			snprintf(name, sizeof(name), "patched%u", i + 1);
-		measurement_add_side(m, name, input->patched[i]);
-	}
-	if (m->options.limit)
-		measurement_add_side(m, "limit", "memory");
 }
 
 static void init(struct input *input, int argc, char **argv)
@@ -126,7 +82,9 @@ int cmd_speedup(int argc, char **argv)
 
 	init(&input, argc, argv);
 	argp_parse(&argp, argc, argv, 0, NULL, &input);
-	add_sides(&input);
+	measurement_add_sides(&input.m, &input.sides, DEFAULT_BASELINE, DEFAULT_PATCHED);
+	if (input.m.options.limit)
+		measurement_add_side(&input.m, "limit", "memory");
 	status = measurement_run(&input.m);
 	measurement_destroy(&input.m);
 	return status;

@@ -14,6 +14,7 @@ const struct command commands[] = {
 	  "measure a baseline and a patched page cache, print the speed-up tables",
 	  cmd_speedup },
 	{ "run", "measure one engine, print its tables", cmd_run },
+	{ "truncate", "time truncations, page by page and in batches", cmd_truncate },
 	{ "topology", "show the machine, and which CPU and node each worker would get",
 	  cmd_topology },
 	{ NULL, NULL, NULL },

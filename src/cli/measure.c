@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/bits.h"
+#include "bench/truncate.h"
 #include "cli/cli.h"
 #include "cli/environment.h"
 #include "cli/progress.h"
@@ -50,6 +51,52 @@ void measurement_add_side(struct measurement *m, const char *name, const char *s
 	if (!side->name)
 		fail(EXIT_CANNOT, "out of memory");
 	m->nr_sides++;
+}
+
+void measurement_baseline(struct measurement_sides *sides, const char *arg)
+{
+	if (sides->baseline)
+		fail(EXIT_USAGE,
+		     "--baseline %s: there is one baseline; more --patched "
+		     "sides are fine",
+		     arg);
+	sides->baseline = arg;
+}
+
+void measurement_patched(struct measurement_sides *sides, const char *arg)
+{
+	if (sides->nr_patched == BENCH_MAX_SIDES - 2)
+		fail(EXIT_USAGE, "--patched %s: more than %d patched sides", arg,
+		     BENCH_MAX_SIDES - 2);
+	sides->patched[sides->nr_patched++] = arg;
+}
+
+void measurement_add_sides(struct measurement *m, struct measurement_sides *sides,
+			   const char *baseline, const char *patched)
+{
+	if (!sides->nr_patched)
+		sides->patched[sides->nr_patched++] = patched;
+	measurement_add_side(m, "baseline", sides->baseline ? sides->baseline : baseline);
+	for (unsigned i = 0; i < sides->nr_patched; i++) {
+		char name[24] = "patched";
+
+		if (i)
+			snprintf(name, sizeof(name), "patched%u", i + 1);
+		measurement_add_side(m, name, sides->patched[i]);
+	}
+}
+
+void measurement_add_gate(struct measurement *m, const char *arg)
+{
+	struct gate *gates = realloc(m->gates, (m->nr_gates + 1) * sizeof(*gates));
+	struct reason why;
+
+	if (!gates)
+		fail(EXIT_CANNOT, "out of memory");
+	m->gates = gates;
+	if (gate_parse(&gates[m->nr_gates], arg, &why))
+		fail(EXIT_USAGE, "--min-speedup: %s", why.text);
+	m->nr_gates++;
 }
 
 void measurement_destroy(struct measurement *m)
@@ -143,8 +190,23 @@ static int set_text(char **to, const char *from)
 	return *to ? 0 : -ENOMEM;
 }
 
-static int fill_parameters(struct result_parameters *p, const struct options *options)
+static int fill_truncation(struct result_parameters *p, const struct measurement *m)
 {
+	p->per_thread_size = true;
+	p->bytes = m->pages * PAGE_SIZE;
+	p->record = 0;
+	p->truncate_pages = m->pages;
+	p->truncate_count = m->truncation.count;
+	if (set_text(&p->truncate_state, m->truncation.dirty ? "dirty" : "clean") ||
+	    set_text(&p->truncate_mapped, m->truncation.mapped ? "yes" : "no"))
+		return -ENOMEM;
+	return 0;
+}
+
+static int fill_parameters(struct result_parameters *p, const struct measurement *m)
+{
+	const struct options *options = &m->options;
+
 	p->threads = malloc(options->nr_threads * sizeof(*p->threads));
 	if (!p->threads)
 		return -ENOMEM;
@@ -162,7 +224,7 @@ static int fill_parameters(struct result_parameters *p, const struct options *op
 	    set_text(&p->pinned, pin_name(options->pin)) ||
 	    set_text(&p->per, options->per == REPORT_PER_TOTAL ? "total" : "thread"))
 		return -ENOMEM;
-	return 0;
+	return m->truncates ? fill_truncation(p, m) : 0;
 }
 
 static struct result *new_result(const struct measurement *m, const struct topo *topo)
@@ -172,7 +234,7 @@ static struct result *new_result(const struct measurement *m, const struct topo 
 	if (!result || set_text(&result->version, PACKAGE_VERSION) ||
 	    set_text(&result->command_line, m->command_line) ||
 	    environment_fill(&result->environment, topo) ||
-	    fill_parameters(&result->parameters, &m->options))
+	    fill_parameters(&result->parameters, m))
 		fail(EXIT_CANNOT, "out of memory");
 	return result;
 }
@@ -181,11 +243,13 @@ static int print_tables(const struct measurement *m, const struct result *result
 {
 	int err = report_header(result, stdout);
 
-	if (!err)
+	if (!err && m->truncates)
+		err = report_truncations(result, stdout);
+	else if (!err)
 		err = report_tables(result, m->options.per, stdout);
 	if (!err)
 		err = report_extremes(result, stdout);
-	if (!err)
+	if (!err && !m->truncates)
 		err = report_locks(result, stdout);
 	return err;
 }
@@ -199,7 +263,8 @@ static int print_result(const struct measurement *m, const struct result *result
 		err = result_write_json(result, stdout);
 		break;
 	case FORMAT_CSV:
-		err = report_csv(result, stdout);
+		err = m->truncates ? report_truncations_csv(result, stdout) :
+				     report_csv(result, stdout);
 		break;
 	default:
 		err = print_tables(m, result);
@@ -271,7 +336,8 @@ static struct bench_conf bench_conf(struct measurement *m, const struct topo *to
 {
 	const struct options *options = &m->options;
 
-	return (struct bench_conf){
+	static const struct phase *const truncate[] = { &phase_truncate };
+	struct bench_conf conf = {
 		.topo = topo,
 		.sides = m->sides,
 		.nr_sides = m->nr_sides,
@@ -295,6 +361,16 @@ static struct bench_conf bench_conf(struct measurement *m, const struct topo *to
 		.round_done = on_round_done,
 		.arg = context,
 	};
+
+	if (!m->truncates)
+		return conf;
+	conf.phases = truncate;
+	conf.nr_phases = 1;
+	conf.bytes = m->pages * PAGE_SIZE;
+	conf.per_worker = true;
+	conf.record = PAGE_SIZE;
+	conf.truncation = &m->truncation;
+	return conf;
 }
 
 static void check_gates_apply(const struct measurement *m, const struct result *result)
@@ -334,7 +410,8 @@ int measurement_run(struct measurement *m)
 
 	catch_signals();
 	progress_start(m->options.quiet);
-	err = bench_run(&conf, context.result, &why);
+	err = m->truncates ? truncate_run(&conf, context.result, &why) :
+			     bench_run(&conf, context.result, &why);
 	status = conclude(m, context.result, err, &why);
 	if (err == -EINTR) {
 		/* Workers still run: neither what they use nor what exit() would undo is touched. */

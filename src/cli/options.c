@@ -73,8 +73,32 @@ static const struct argp_option common_options[] = {
 	{ 0 },
 };
 
-/* The index of @arg in @words (NULL-terminated), or the end of the process. */
-static unsigned choose(const char *option, const char *arg, const char *const words[])
+/* Those of them that truncate has. */
+static const struct argp_option truncate_options[] = {
+	{ "threads", 't', "LIST", 0,
+	  "Thread counts: 1,2,4 or 1-8 or 1..256, which doubles (default 1)", 1 },
+	{ "layout", KEY_LAYOUT, "private|shared", 0,
+	  "A file a worker, or one file for all, each with a range of it "
+	  "(default private)",
+	  1 },
+	{ "seed", KEY_SEED, "N", 0, "Of the resampling (default 1)", 1 },
+	{ NULL, 0, NULL, 0, "Where workers run:", 2 },
+	{ "pin", KEY_PIN, "spread|compact|none", 0,
+	  "Nodes, then cores, then siblings; the other "
+	  "way round; or not at all (default spread)",
+	  2 },
+	{ "mem", KEY_MEM, "local|none", 0,
+	  "Memory from the worker's own node, or from where the "
+	  "system puts it (default local)",
+	  2 },
+	{ NULL, 0, NULL, 0, "Output:", 3 },
+	{ "format", 'f', "table|csv|json", 0, "Of standard output (default table)", 3 },
+	{ "output", 'o', "FILE", 0, "Save the result as JSON, after each run", 3 },
+	{ "quiet", 'q', NULL, 0, "No progress line and no warnings", 3 },
+	{ 0 },
+};
+
+unsigned options_choose(const char *option, const char *arg, const char *const words[])
 {
 	for (unsigned i = 0; words[i]; i++)
 		if (!strcmp(words[i], arg))
@@ -103,8 +127,7 @@ static uint64_t size_argument(const char *option, const char *arg)
 	return bytes;
 }
 
-static uint64_t number_argument(const char *option, const char *arg, uint64_t min,
-				uint64_t max)
+uint64_t options_number(const char *option, const char *arg, uint64_t min, uint64_t max)
 {
 	uint64_t n;
 
@@ -168,34 +191,34 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		phases_argument(options, arg);
 		return 0;
 	case 'R':
-		options->rounds = (unsigned)number_argument("-R", arg, 1, MAX_ROUNDS);
+		options->rounds = (unsigned)options_number("-R", arg, 1, MAX_ROUNDS);
 		return 0;
 	case KEY_QUICK:
 		options->quick = true;
 		return 0;
 	case KEY_LAYOUT:
-		options->shared = choose("--layout", arg, layouts);
+		options->shared = options_choose("--layout", arg, layouts);
 		return 0;
 	case KEY_LIMIT:
 		options->limit = true;
 		return 0;
 	case KEY_SEED:
-		options->seed = number_argument("--seed", arg, 0, INT64_MAX);
+		options->seed = options_number("--seed", arg, 0, INT64_MAX);
 		return 0;
 	case KEY_WORKERS:
-		options->processes = choose("--workers", arg, workers);
+		options->processes = options_choose("--workers", arg, workers);
 		return 0;
 	case KEY_PIN:
-		options->pin = (enum pin_policy)choose("--pin", arg, pins);
+		options->pin = (enum pin_policy)options_choose("--pin", arg, pins);
 		return 0;
 	case KEY_MEM:
-		options->mem_local = !choose("--mem", arg, mems);
+		options->mem_local = !options_choose("--mem", arg, mems);
 		return 0;
 	case KEY_PER:
-		options->per = (enum report_per)choose("--per", arg, pers);
+		options->per = (enum report_per)options_choose("--per", arg, pers);
 		return 0;
 	case 'f':
-		options->format = (enum output_format)choose("-f", arg, formats);
+		options->format = (enum output_format)options_choose("-f", arg, formats);
 		return 0;
 	case 'o':
 		if (!*arg)
@@ -213,6 +236,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 const struct argp common_argp = { .options = common_options, .parser = parse };
+const struct argp truncate_argp = { .options = truncate_options, .parser = parse };
 
 void options_init(struct options *options)
 {
@@ -237,6 +261,12 @@ static void double_threads(struct options *options, unsigned max)
 	for (unsigned t = 1; t <= max; t *= 2)
 		options->threads[n++] = t;
 	options->nr_threads = n;
+}
+
+void options_default_threads(struct options *options, unsigned max)
+{
+	if (!options->threads)
+		double_threads(options, max);
 }
 
 void options_complete(struct options *options, const struct topo *topo)

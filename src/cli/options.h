@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The options that speedup and run share. */
+/* The options that the measuring commands share. */
 #ifndef CLI_OPTIONS_H
 #define CLI_OPTIONS_H
 
@@ -39,9 +39,18 @@ struct options {
 	const char *output; /* -o; NULL: none */
 };
 
-extern const struct argp common_argp; /* its input is a struct options */
+/* Their input is a struct options. */
+extern const struct argp common_argp;	/* of speedup and run */
+extern const struct argp truncate_argp; /* of truncate: some of the same */
+
+/* The index of @arg in @words (NULL-terminated), or the end of the process. */
+unsigned options_choose(const char *option, const char *arg, const char *const words[]);
+/* A whole number from @min to @max, or the end of the process. */
+uint64_t options_number(const char *option, const char *arg, uint64_t min, uint64_t max);
 
 void options_init(struct options *options);
+/* Without -t: 1, 2, 4 … up to @max. */
+void options_default_threads(struct options *options, unsigned max);
 /* After parsing: what was not given gets its default, on @topo. Ends the process on what does not
  * go together. */
 void options_complete(struct options *options, const struct topo *topo);

@@ -21,9 +21,11 @@ _pagezone_words()
 
 _pagezone()
 {
-	local cur prev command line options batch huge specs n words
+	local cur prev command line options batch huge specs gated n words
 	local common='--threads --size --total --record --phases --rounds --quick --layout
 		--limit --workers --pin --mem --seed --per --format --output --quiet'
+	local truncate='--baseline --patched --min-speedup --pages --count --runs --state --mapped
+		--threads --layout --pin --mem --seed --format --output --quiet'
 	local help='--help --usage --version'
 
 	# "--pin=spread" and "cache:batch=1" are several words to readline: join them again,
@@ -37,7 +39,7 @@ _pagezone()
 	COMPREPLY=()
 
 	if [ "${#words[@]}" -le 1 ]; then
-		_pagezone_words "$cur" "speedup run topology $help"
+		_pagezone_words "$cur" "speedup run truncate topology $help"
 		return
 	fi
 	if [[ $cur == --*=* ]]; then
@@ -54,6 +56,8 @@ _pagezone()
 		for ((batch = 1; batch <= 512; batch *= 2)); do
 			specs+=" cache:batch=$batch"
 		done
+		[ "$command" != truncate ] ||
+			specs+=' cache:batch=1,truncate-batch=1 cache:batch=1,truncate-batch=15'
 		_pagezone_words "$cur" "$specs"
 		;;
 	-i | --phases)
@@ -63,6 +67,8 @@ _pagezone()
 	--workers) _pagezone_words "$cur" 'thread process' ;;
 	--pin) _pagezone_words "$cur" 'spread compact none' ;;
 	--mem) _pagezone_words "$cur" 'local none' ;;
+	--state) _pagezone_words "$cur" 'clean dirty' ;;
+	--mapped) _pagezone_words "$cur" 'yes no' ;;
 	--per) _pagezone_words "$cur" 'thread total' ;;
 	-f | --format)
 		_pagezone_words "$cur" 'table json'
@@ -70,19 +76,22 @@ _pagezone()
 		;;
 	--min-speedup)
 		if [[ $cur == *:* ]]; then
-			mapfile -t COMPREPLY < <(compgen -P "${cur%%:*}:" -W "$_pagezone_phases" \
-				-- "${cur#*:}")
+			gated=$_pagezone_phases
+			[ "$command" != truncate ] || gated=truncate
+			mapfile -t COMPREPLY < <(compgen -P "${cur%%:*}:" -W "$gated" -- "${cur#*:}")
 		fi
 		;;
 	-o | --output | --topology)
 		compopt -o filenames 2>/dev/null
 		mapfile -t COMPREPLY < <(compgen -f -- "$cur")
 		;;
-	-t | --threads | -s | --size | -S | --total | -r | --record | -R | --rounds | --seed) ;;
+	-t | --threads | -s | --size | -S | --total | -r | --record | -R | --rounds | --seed | \
+		--pages | --count | --runs) ;;
 	*)
 		case $command in
 		speedup) options="$common --baseline --patched --min-speedup" ;;
 		run) options="$common --engine" ;;
+		truncate) options=$truncate ;;
 		topology) options='--topology --threads --pin --format' ;;
 		*) options= ;;
 		esac

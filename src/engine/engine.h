@@ -39,6 +39,7 @@ struct engine_setup {
 	unsigned nr_files;
 	const uint64_t *file_bytes; /* [nr_files] */
 	bool processes; /* workers are processes, forked between start and stop */
+	bool untimed_faults; /* no fault is inside of any time: none has to cost what a trap does */
 };
 
 struct engine_counters {
@@ -53,7 +54,8 @@ struct engine {
 	union {
 		struct {
 			unsigned batch;
-			bool uffd; /* map=uffd */
+			unsigned truncate_batch; /* folios under one tree_lock hold */
+			bool uffd;		 /* map=uffd */
 		} cache;
 		struct {
 			char *dir;     /* kernel: where the files lie; tmpfs: NULL */
@@ -139,6 +141,12 @@ struct engine_ops {
 	 */
 	int (*fault)(struct engine_worker *worker, uint64_t offset, bool write,
 		     struct extent *extent);
+	/*
+	 * In the worker, mapped or not: removes the pages of its share from the page cache. Where the
+	 * share is the whole file the file may be empty then, until empty() gives it its size again.
+	 * Timed by the driver of truncations. NULL: the engine has no pages. 0; -errno with @why.
+	 */
+	int (*truncate)(struct engine_worker *worker, struct reason *why);
 	/* What resolves a SIGBUS in the worker's loop (see sys/sigbus.h); NULL: nothing does. */
 	bool (*resolve)(void *worker, uintptr_t address);
 	/* In the worker: why its loop ended with @err; @guard tells of the SIGBUS after -EFAULT. */
@@ -150,6 +158,15 @@ struct engine_ops {
 	void (*counters)(struct engine_worker *worker, struct engine_counters *counters);
 	void (*reset_counters)(struct engine_worker *worker);
 };
+
+/* Whether @worker is alone with its file. */
+static inline bool engine_share_is_file(const struct engine_worker *worker)
+{
+	const struct share *share = worker->share;
+
+	return !share->start &&
+	       share->end == worker->engine->setup->file_bytes[share->file];
+}
 
 extern const struct engine_ops engine_cache, engine_kernel, engine_memory, engine_null,
 	engine_tmpfs;

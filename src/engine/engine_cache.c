@@ -15,7 +15,7 @@
 #include "sys/arena.h"
 
 #define BATCH_MAX PMD_NR
-/* Folios removed under one tree_lock hold between phases: the kernel's PAGEVEC_SIZE. */
+/* Folios removed under one tree_lock hold: the kernel's PAGEVEC_SIZE. */
 #define TRUNCATE_BATCH 15
 
 static int parse_map(struct engine *engine, const char *map, struct reason *why)
@@ -30,10 +30,25 @@ static int parse_map(struct engine *engine, const char *map, struct reason *why)
 	return 0;
 }
 
+static int parse_truncate_batch(struct engine *engine, const char *text,
+				struct reason *why)
+{
+	uint64_t n = TRUNCATE_BATCH;
+
+	if (text && parse_uint(text, 1, BATCH_MAX, &n))
+		return reason_set(why, -EINVAL,
+				  "truncate-batch=%s: truncate-batch is a number of "
+				  "folios, 1 to %u",
+				  text, BATCH_MAX);
+	engine->conf.cache.truncate_batch = (unsigned)n;
+	return 0;
+}
+
 int cache_parse(struct engine *engine, struct spec *spec, struct reason *why)
 {
 	const char *batch = spec_take(spec, "batch");
 	const char *map = spec_take(spec, "map");
+	const char *truncate_batch = spec_take(spec, "truncate-batch");
 	uint64_t n;
 	int err;
 
@@ -47,7 +62,9 @@ int cache_parse(struct engine *engine, struct spec *spec, struct reason *why)
 				  BATCH_MAX);
 	engine->conf.cache.batch = (unsigned)n;
 	err = parse_map(engine, map, why);
-	return err ? err : spec_refuse_rest(spec, "batch, map", why);
+	if (!err)
+		err = parse_truncate_batch(engine, truncate_batch, why);
+	return err ? err : spec_refuse_rest(spec, "batch, map, truncate-batch", why);
 }
 
 static struct page_cache_conf cache_conf(const struct engine *engine,
@@ -55,10 +72,10 @@ static struct page_cache_conf cache_conf(const struct engine *engine,
 {
 	return (struct page_cache_conf){
 		.batch = engine->conf.cache.batch,
-		.truncate_batch = TRUNCATE_BATCH,
+		.truncate_batch = engine->conf.cache.truncate_batch,
 		.arena = setup->arena,
 		.nr_threads = setup->nr_workers,
-		.trapped = engine->conf.cache.uffd,
+		.trapped = engine->conf.cache.uffd || setup->untimed_faults,
 	};
 }
 
@@ -238,6 +255,19 @@ static int cache_fault(struct engine_worker *worker, uint64_t offset, bool write
 	return vma_touch(cw->vma, cw->thread, offset, write, extent);
 }
 
+int cache_truncate(struct engine_worker *worker, struct reason *why)
+{
+	struct cache_worker *cw = worker->state;
+
+	(void)why;
+	if (engine_share_is_file(worker))
+		mapping_truncate(cw->file, 0, cw->thread);
+	else
+		mapping_truncate_range(cw->file, worker->share->start, worker->share->end,
+				       cw->thread);
+	return 0;
+}
+
 void cache_counters(struct engine_worker *worker, struct engine_counters *counters)
 {
 	struct cache_worker *cw = worker->state;
@@ -268,6 +298,7 @@ const struct engine_ops engine_cache = {
 	.map = cache_map,
 	.unmap = cache_unmap,
 	.fault = cache_fault,
+	.truncate = cache_truncate,
 	.counters = cache_counters,
 	.reset_counters = cache_reset_counters,
 };

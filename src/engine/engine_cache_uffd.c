@@ -371,6 +371,19 @@ static void cache_uffd_explain(struct engine_worker *worker, int err,
 			   strerror(-fault_err));
 }
 
+/* What is mapped is so twice: the page tables of the page cache are its own to clear, these are not. */
+static int cache_uffd_truncate(struct engine_worker *worker, struct reason *why)
+{
+	struct cache_worker *cw = worker->state;
+	struct cache_uffd *uffd = cw->uffd;
+
+	if (uffd->mapped && madvise(uffd->base + (uffd->share.start - uffd->start),
+				    uffd->share.end - uffd->share.start, MADV_DONTNEED))
+		return reason_set(why, -errno, "cannot unmap page frames: %s",
+				  strerror(errno));
+	return cache_truncate(worker, why);
+}
+
 /* Real page tables have no PMD entries here: UFFDIO_CONTINUE maps pages. */
 static void cache_uffd_counters(struct engine_worker *worker,
 				struct engine_counters *counters)
@@ -398,6 +411,7 @@ const struct engine_ops engine_cache_uffd = {
 	.fault = cache_uffd_fault,
 	.resolve = cache_uffd_resolve,
 	.explain = cache_uffd_explain,
+	.truncate = cache_uffd_truncate,
 	.counters = cache_uffd_counters,
 	.reset_counters = cache_reset_counters,
 };

@@ -638,6 +638,22 @@ static int kernel_fill(struct engine_worker *worker, const char *record,
 	return 0;
 }
 
+/* A file that several workers share keeps its size. */
+static int kernel_truncate(struct engine_worker *worker, struct reason *why)
+{
+	const struct kernel_worker *kw = worker->state;
+	const struct share *share = worker->share;
+	bool whole = engine_share_is_file(worker);
+	int rc = whole ? ftruncate(kw->fd, 0) :
+			 fallocate(kw->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+				   (off_t)share->start,
+				   (off_t)(share->end - share->start));
+
+	return rc ? reason_set(why, -errno, "%s: %s", whole ? "ftruncate" : "fallocate",
+			       strerror(errno)) :
+		    0;
+}
+
 /* ---- when it fails ---- */
 
 /*
@@ -709,7 +725,8 @@ static uint64_t kernel_huge_wanted(struct engine_worker *worker)
 	.stop = kernel_stop, .worker_start = kernel_worker_start,                      \
 	.worker_stop = kernel_worker_stop, .empty = kernel_empty, .fill = kernel_fill, \
 	.map = kernel_map, .unmap = kernel_unmap, .fault = kernel_fault,               \
-	.explain = kernel_explain, .huge_wanted = kernel_huge_wanted
+	.truncate = kernel_truncate, .explain = kernel_explain,                        \
+	.huge_wanted = kernel_huge_wanted
 
 const struct engine_ops engine_kernel = {
 	.name = "kernel",

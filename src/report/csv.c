@@ -8,10 +8,11 @@
 #include <string.h>
 
 #include "base/bits.h"
+#include "report/csv.h"
 #include "report/figures.h"
 #include "report/text.h"
 
-static void put_string(FILE *out, const char *s)
+void csv_string(FILE *out, const char *s)
 {
 	size_t len = strlen(s);
 
@@ -28,8 +29,7 @@ static void put_string(FILE *out, const char *s)
 	putc('"', out);
 }
 
-/* With the comma before it; what is not known is empty. */
-static void put_number(FILE *out, double value)
+void csv_number(FILE *out, double value)
 {
 	struct text text;
 
@@ -60,24 +60,24 @@ static int put_cell(const struct result *result, const struct result_cell *cell,
 
 	if (err)
 		return err;
-	put_string(out, result->phases[cell->phase].name);
+	csv_string(out, result->phases[cell->phase].name);
 	fprintf(out, ",%u,", cell->threads);
-	put_string(out, result->sides[cell->side].name);
+	csv_string(out, result->sides[cell->side].name);
 	putc(',', out);
-	put_string(out, result->sides[cell->side].spec);
+	csv_string(out, result->sides[cell->side].spec);
 	fprintf(out, ",%u", cell->nr_samples);
-	put_number(out, cell->kb_per_s);
-	put_number(out, cell->total_kb_per_s);
-	put_number(out, cell->sum_of_worker_rates);
-	put_number(out, cell->min);
-	put_number(out, cell->p25);
-	put_number(out, cell->p75);
-	put_number(out, cell->max);
-	put_number(out, speedup ? speedup->ratio : NAN);
-	put_number(out, speedup ? speedup->low : NAN);
-	put_number(out, speedup ? speedup->high : NAN);
+	csv_number(out, cell->kb_per_s);
+	csv_number(out, cell->total_kb_per_s);
+	csv_number(out, cell->sum_of_worker_rates);
+	csv_number(out, cell->min);
+	csv_number(out, cell->p25);
+	csv_number(out, cell->p75);
+	csv_number(out, cell->max);
+	csv_number(out, speedup ? speedup->ratio : NAN);
+	csv_number(out, speedup ? speedup->low : NAN);
+	csv_number(out, speedup ? speedup->high : NAN);
 	for (size_t i = 0; i < ARRAY_SIZE(counters); i++)
-		put_number(out, medians[i]);
+		csv_number(out, medians[i]);
 	putc('\n', out);
 	return 0;
 }

@@ -180,13 +180,40 @@ static void put_sides(const struct result *result, const char *name, size_t memb
 	}
 }
 
+static bool is_truncation(const struct result_parameters *parameters)
+{
+	return parameters->truncate_pages != UINT64_MAX &&
+	       parameters->truncate_count != UINT64_MAX;
+}
+
+static void put_truncation(const struct result_parameters *parameters, struct line *line)
+{
+	struct text text;
+
+	line_add(line, ", ", "%s",
+		 text_count(&text, parameters->truncate_count, "truncation"));
+	line_add(line, " ", "of %s",
+		 text_count(&text, parameters->truncate_pages, "page"));
+	if (parameters->bytes)
+		line_add(line, " ", "(%s)", format_size(parameters->bytes).text);
+	line_add(line, " ", "a run and thread");
+	if (known(parameters->truncate_state))
+		line_add(line, ", ", "pages %s", parameters->truncate_state);
+	if (known(parameters->truncate_mapped))
+		line_add(line, ", ", "%s",
+			 strcmp(parameters->truncate_mapped, "yes") ? "not mapped" :
+								      "mapped");
+}
+
 static int put_sizes(const struct result *result, FILE *out)
 {
 	const struct result_parameters *parameters = &result->parameters;
 	struct line line;
 
 	line_open(&line);
-	if (parameters->bytes)
+	if (is_truncation(parameters))
+		put_truncation(parameters, &line);
+	else if (parameters->bytes)
 		line_add(&line, ", ", "%s %s", format_size(parameters->bytes).text,
 			 parameters->per_thread_size ? "per thread" : "in total");
 	if (parameters->record)
@@ -223,13 +250,18 @@ static int put_rounds(const struct result *result, FILE *out)
 	line_open(&line);
 	if (parameters->rounds)
 		line_add(&line, ", ", "%s",
-			 text_count(&text, parameters->rounds, "round"));
-	if (parameters->rounds && result->nr_sides > 1)
+			 text_count(&text, parameters->rounds,
+				    is_truncation(parameters) ? "run" : "round"));
+	if (parameters->rounds && result->nr_sides > 1 && is_truncation(parameters))
+		line_add(&line, ", ",
+			 "the sides in short turns, their order flipped "
+			 "each turn");
+	else if (parameters->rounds && result->nr_sides > 1)
 		line_add(&line, ", ", "the sides in turn%s",
 			 parameters->rounds > 1 ? ", their order flipped each round" :
 						  "");
 	line_add(&line, ", ", "seed %" PRIu64, parameters->seed);
-	return line_close(&line, "rounds:", out);
+	return line_close(&line, is_truncation(parameters) ? "runs:" : "rounds:", out);
 }
 
 static int put_frames(const struct result *result, FILE *out)
@@ -255,6 +287,13 @@ static int put_unit(const struct result *result, FILE *out)
 	struct line line;
 
 	line_open(&line);
+	if (is_truncation(parameters)) {
+		line_add(
+			&line, "; ",
+			"microseconds a truncation; speed-up: baseline's median divided by "
+			"the side's, of each run");
+		return line_close(&line, "unit:", out);
+	}
 	line_add(&line, "; ", "kB/s %s (1 kB = 1024 bytes)",
 		 total ? "in total" : "per thread");
 	if (parameters->rounds > 1)

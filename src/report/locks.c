@@ -48,14 +48,6 @@ static void sums_add(struct sums *sums, const struct result_sample *sample)
 	sums_add_lock(sums, EVENT_LRU, &counters->lru);
 }
 
-/* 1.000, and 0.001953 for one in 512. */
-static const char *text_events(struct text *text, double events)
-{
-	if (events == 0)
-		return strcpy(text->s, "0");
-	return text_fixed(text, events, events < 0.1 ? 6 : 3);
-}
-
 static void put_group(struct table *table, enum group group, enum event event,
 		      const struct sums *sums)
 {
@@ -68,7 +60,7 @@ static void put_group(struct table *table, enum group group, enum event event,
 		return;
 	}
 	table_cell(table, column + COLUMN_EVENTS,
-		   text_events(&text, sums->events[event] / sums->pages));
+		   text_rate(&text, sums->events[event] / sums->pages));
 	if (event == EVENT_FAULT || !(sums->events[event] > 0))
 		return;
 	text_fixed(&text, 100 * sums->contended[event] / sums->events[event], 2);

@@ -31,6 +31,15 @@ int report_header(const struct result *result, FILE *out);
  */
 int report_tables(const struct result *result, enum report_per per, FILE *out);
 /*
+ * Of truncations, instead of tables: a table a thread count, with a row a run of the 1st and 95th percentile of
+ * each side in microseconds, as Jan Kara's post of 2017 has them, then what all runs come
+ * to: the smallest time, quartiles (medians over the runs), the mean, the time and the tree_lock acquisitions of
+ * a page, the speed-up of the medians, paired by run, with its interval.
+ */
+int report_truncations(const struct result *result, FILE *out);
+/* The same for programs, one line a sample: threads,run,side,spec,... */
+int report_truncations_csv(const struct result *result, FILE *out);
+/*
  * The paragraph that names the minimum and maximum speed-up and where they are, with
  * their intervals from 3 rounds on; then which cells are void and why, too short for the
  * clock, or missing because of an interrupt. Nothing when there is nothing to say.

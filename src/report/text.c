@@ -46,6 +46,13 @@ const char *text_exact(struct text *text, double value)
 	return text->s;
 }
 
+const char *text_rate(struct text *text, double rate)
+{
+	if (rate == 0)
+		return strcpy(text->s, "0");
+	return text_fixed(text, rate, rate < 0.1 ? 6 : 3);
+}
+
 const char *text_bytes(struct text *text, uint64_t bytes)
 {
 	static const char *const units[] = { "bytes", "KiB", "MiB", "GiB",

@@ -20,6 +20,8 @@ struct text {
 const char *text_fixed(struct text *text, double value, int decimals);
 /* As few digits as give the same double when read again. */
 const char *text_exact(struct text *text, double value);
+/* Events a page: "1.000", and "0.001953" for one in 512. */
+const char *text_rate(struct text *text, double rate);
 /* Roughly: "512 MiB", "7.8 GiB". For what has to be exact there is format_size(). */
 const char *text_bytes(struct text *text, uint64_t bytes);
 /* "1 thread", "2 threads". */

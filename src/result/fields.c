@@ -64,6 +64,10 @@ const struct field fields_parameters[] = {
 	PARAMETER(mem, FIELD_STRING),
 	PARAMETER(pinned, FIELD_STRING),
 	PARAMETER(per, FIELD_STRING),
+	PARAMETER(truncate_pages, FIELD_U64_OR_NULL, .flags = FIELD_SPARSE),
+	PARAMETER(truncate_count, FIELD_U64_OR_NULL, .flags = FIELD_SPARSE),
+	PARAMETER(truncate_state, FIELD_STRING, .flags = FIELD_SPARSE),
+	PARAMETER(truncate_mapped, FIELD_STRING, .flags = FIELD_SPARSE),
 	{ .name = NULL },
 };
 
@@ -89,6 +93,17 @@ const struct field fields_sample[] = {
 const struct field fields_sample_end[] = {
 	SAMPLE(too_short, FIELD_BOOL, .flags = FIELD_SPARSE),
 	SAMPLE(failure, FIELD_STRING, .flags = FIELD_SPARSE),
+	{ .name = NULL },
+};
+
+#define TIMES(member, kind, ...) FIELD(result_times, member, kind, __VA_ARGS__)
+
+const struct field fields_times[] = {
+	TIMES(nr, FIELD_U64, REQUIRED, .min = 1),
+	TIMES(min_ns, FIELD_U64, REQUIRED),
+	TIMES(median_ns, FIELD_REAL),
+	TIMES(mean_ns, FIELD_REAL),
+	TIMES(max_ns, FIELD_U64, REQUIRED),
 	{ .name = NULL },
 };
 

@@ -51,10 +51,11 @@ extern const struct field fields_parameters[];	/* of struct result_parameters */
 extern const struct field fields_side[];   /* of struct result_side, but for its names */
 extern const struct field fields_sample[]; /* of struct result_sample, to the workers */
 extern const struct field fields_sample_end[]; /* and after the counters */
-extern const struct field fields_worker[];     /* of struct result_worker */
-extern const struct field fields_counters[];   /* of struct result_counters */
-extern const struct field fields_cell[];       /* of struct result_cell */
-extern const struct field fields_speedup[];    /* of struct result_speedup */
+extern const struct field fields_times[];  /* of struct result_times, but for all times */
+extern const struct field fields_worker[]; /* of struct result_worker */
+extern const struct field fields_counters[]; /* of struct result_counters */
+extern const struct field fields_cell[];     /* of struct result_cell */
+extern const struct field fields_speedup[];  /* of struct result_speedup */
 
 /* A JSON string of @text; bytes that are not UTF-8 become U+FFFD. NULL: no memory. */
 json_t *fields_string(const char *text);

@@ -39,6 +39,8 @@ struct result *result_alloc(void)
 	result->environment.mem_total = UINT64_MAX;
 	result->environment.mem_available = UINT64_MAX;
 	result->environment.cgroup_limit = UINT64_MAX;
+	result->parameters.truncate_pages = UINT64_MAX;
+	result->parameters.truncate_count = UINT64_MAX;
 	return result;
 }
 
@@ -63,6 +65,8 @@ static void parameters_free(struct result_parameters *parameters)
 	free(parameters->mem);
 	free(parameters->pinned);
 	free(parameters->per);
+	free(parameters->truncate_state);
+	free(parameters->truncate_mapped);
 }
 
 void result_free(struct result *result)
@@ -84,6 +88,7 @@ void result_free(struct result *result)
 	}
 	for (unsigned i = 0; i < result->nr_samples; i++) {
 		free(result->samples[i].workers);
+		result_times_destroy(&result->samples[i].times);
 		free(result->samples[i].failure);
 	}
 	for (unsigned i = 0; i < result->nr_warnings; i++)
@@ -381,6 +386,15 @@ static int cell_derive(struct derivation *d, unsigned number)
 			 &cell->sum_of_worker_rates);
 }
 
+/* How much faster @patched is. */
+static double sample_ratio(const struct result_sample *patched,
+			   const struct result_sample *baseline)
+{
+	if (patched->times.nr && baseline->times.nr)
+		return baseline->times.median_ns / patched->times.median_ns;
+	return patched->kb_per_s / baseline->kb_per_s;
+}
+
 /* Of cell @number against cell @base of the baseline, round by round. */
 static int speedup_derive(struct derivation *d, struct result_speedup *speedup,
 			  unsigned number, unsigned base)
@@ -400,7 +414,7 @@ static int speedup_derive(struct derivation *d, struct result_speedup *speedup,
 		} else if ((*patched)->round > (*baseline)->round) {
 			baseline++;
 		} else {
-			d->values[nr] = (*patched)->kb_per_s / (*baseline)->kb_per_s;
+			d->values[nr] = sample_ratio(*patched, *baseline);
 			/* A baseline that moved nothing. */
 			if (!isfinite(d->values[nr]))
 				return 0;

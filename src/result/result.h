@@ -16,6 +16,8 @@
 
 #define RESULT_SCHEMA "pagezone-result/1"
 
+struct histogram;
+
 struct result_lock {
 	uint64_t acquisitions, contended, wait_ns;
 };
@@ -62,6 +64,21 @@ struct result_worker {
 	uint64_t bytes;
 };
 
+/*
+ * How long each of many small things took, in one sample: all of them, or, where they are more than
+ * RESULT_MAX_TIMES, a histogram, which loses at most HISTOGRAM_RELATIVE_ERROR.
+ */
+struct result_times {
+	uint64_t nr;  /* 0: the sample has none */
+	uint64_t *ns; /* [nr], as measured; or NULL: there is a histogram */
+	struct histogram *histogram;
+	uint64_t min_ns, max_ns; /* exact */
+	double mean_ns;		 /* exact but for rounding */
+	double median_ns;
+};
+
+#define RESULT_MAX_TIMES 10000
+
 /* One side × phase × thread count × round. */
 struct result_sample {
 	unsigned side, phase, threads,
@@ -73,6 +90,7 @@ struct result_sample {
 	uint64_t unmap_ns;
 	struct result_worker *workers; /* one a thread, or none: not known */
 	unsigned nr_workers;
+	struct result_times times; /* of truncations */
 	struct result_counters counters;
 	bool too_short; /* fewer than 1000 clock steps */
 	char *failure;	/* why the cell is void; NULL: it is not */
@@ -100,7 +118,10 @@ struct result_cell {
 	bool too_short; /* one of its samples is */
 };
 
-/* One patched side × phase × thread count: median of the ratios paired by round. */
+/*
+ * One patched side × phase × thread count: median of the ratios paired by round. They are ratios of kb_per_s,
+ * patched to baseline; of samples with times, of their median times, baseline to patched.
+ */
 struct result_speedup {
 	unsigned side, phase, threads;
 	unsigned nr_rounds; /* that both sides have */
@@ -135,6 +156,10 @@ struct result_parameters {
 	char *layout, *workers, *pin, *mem; /* as asked for */
 	char *pinned; /* what came of it: "spread", "none", "none (not permitted)" */
 	char *per;    /* "thread" or "total": what tables print */
+	/* Of truncations; UINT64_MAX, UINT64_MAX, NULL, NULL (no keys): there were none. */
+	uint64_t truncate_pages, truncate_count; /* of each; of each worker and round */
+	char *truncate_state;			 /* "dirty" or "clean" */
+	char *truncate_mapped;			 /* "yes" or "no" */
 };
 
 struct result {
@@ -182,6 +207,20 @@ int result_warn(struct result *result, const char *fmt, ...)
 void result_sample_rates(struct result_sample *sample);
 /* It failed, or has no rate. */
 bool result_sample_is_void(const struct result_sample *sample);
+/*
+ * @times of the @nr numbers @ns, which it takes over (free() frees them), also when it fails. 0 or
+ * -ENOMEM. Frees what was there before.
+ */
+int result_times_set(struct result_times *times, uint64_t *ns, uint64_t nr);
+/* The same from a histogram with @nr > 0, whose @min_ns, @max_ns and @mean_ns are known. */
+void result_times_set_histogram(struct result_times *times, struct histogram *histogram,
+				uint64_t min_ns, uint64_t max_ns, double mean_ns);
+/* The quantiles @fractions[@nr] in ns, within [min_ns, max_ns]; linear interpolation as everywhere. NAN
+ * without times. 0 or -ENOMEM. */
+int result_times_quantiles(const struct result_times *times, const double *fractions,
+			   unsigned nr, double *ns);
+void result_times_destroy(struct result_times *times);
+
 /*
  * Computes cells and speedups anew from the samples. A void sample voids its cell. The
  * baseline is side 0; every side but 0 and "limit" has speed-ups. A cell that has no

@@ -13,6 +13,7 @@
 #include <jansson.h>
 
 #include "result/fields.h"
+#include "stats/histogram.h"
 
 /* After stdio failed: what errno tells, if anything. */
 static int io_error(void)
@@ -147,6 +148,48 @@ static json_t *json_workers(const struct result_sample *sample)
 	return object_unless(failed, array);
 }
 
+/* All of them, in the order measured. */
+static json_t *json_ns(const struct result_times *times)
+{
+	json_t *array = json_array();
+	int failed = 0;
+
+	for (uint64_t i = 0; !failed && i < times->nr; i++)
+		failed |= json_array_append_new(array,
+						json_integer((json_int_t)times->ns[i]));
+	return object_unless(failed, array);
+}
+
+/* [low, high, how many] of each bucket that has any. */
+static json_t *json_buckets(const struct histogram *histogram)
+{
+	json_t *array = json_array();
+	int failed = 0;
+
+	for (unsigned i = 0; !failed && i < HISTOGRAM_NR_BUCKETS; i++)
+		if (histogram->buckets[i])
+			failed |= json_array_append_new(
+				array, json_pack("[I,I,I]", (json_int_t)histogram_low(i),
+						 (json_int_t)histogram_high(i),
+						 (json_int_t)histogram->buckets[i]));
+	return object_unless(failed, array);
+}
+
+static json_t *json_times(const struct result_times *times)
+{
+	json_t *object = json_object();
+	int failed = fields_store(object, fields_times, times);
+
+	if (times->ns) {
+		failed |= json_object_set_new(object, "ns", json_ns(times));
+		return object_unless(failed, object);
+	}
+	failed |= json_object_set_new(object, "relative_error",
+				      json_real(HISTOGRAM_RELATIVE_ERROR));
+	failed |= json_object_set_new(object, "buckets", json_buckets(times->histogram));
+	return object_unless(failed, object);
+}
+
 static json_t *json_counters(const struct result_sample *sample)
 {
 	const struct result_counters *counters = &sample->counters;
@@ -165,6 +208,9 @@ static json_t *json_sample(const struct result *result, unsigned number)
 
 	failed |= fields_store(object, fields_sample, sample);
 	failed |= json_object_set_new(object, "workers", json_workers(sample));
+	if (sample->times.nr)
+		failed |=
+			json_object_set_new(object, "times", json_times(&sample->times));
 	failed |= json_object_set_new(object, "counters", json_counters(sample));
 	failed |= fields_store(object, fields_sample_end, sample);
 	return object_unless(failed, object);

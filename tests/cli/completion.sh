@@ -19,7 +19,8 @@ offers()
 	[ ${#COMPREPLY[@]} -eq 0 ] || printf '%s\n' "${COMPREPLY[@]}" | sort | paste -s -d ' '
 }
 
-is "$(offers 'pagezone ')" '--help --usage --version run speedup topology' 'commands'
+is "$(offers 'pagezone ')" '--help --usage --version run speedup topology truncate' \
+	'commands'
 is "$(offers 'pagezone sp')" 'speedup' 'the beginning of a command'
 is "$(offers 'pagezone speedup --pat')" '--patched' 'an option'
 is "$(offers 'pagezone speedup --engine')" '' 'not the option of another command'
@@ -33,6 +34,11 @@ is "$(offers 'pagezone run -i rea')" 'reader' 'a phase'
 is "$(offers 'pagezone run -i reader,random-')" 'reader,random-reader reader,random-writer' \
 	'the last phase of a list'
 is "$(offers 'pagezone speedup --min-speedup 1.5:re-')" 're-reader' 'the phase of a gate'
+is "$(offers 'pagezone truncate --st')" '--state' 'an option of truncate'
+is "$(offers 'pagezone truncate --mapped ')" 'no yes' 'its words'
+is "$(offers 'pagezone truncate --min-speedup 1.3:')" 'truncate' 'its one phase'
+is "$(offers 'pagezone truncate --patched cache:batch=1,')" '1,truncate-batch=1 1,truncate-batch=15' \
+	'its specs'
 is "$(offers 'pagezone speedup -t ')" '' 'nothing where a number is wanted'
 touch "$tmp/machine.xml"
 is "$(offers "pagezone topology --topology $tmp/m")" "$tmp/machine.xml" 'a file name'

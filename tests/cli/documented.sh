@@ -61,5 +61,13 @@ for option in layout pin mem per workers format; do
 			"the manual has --$option $word"
 	done
 done
+for option in state mapped; do
+	for word in $(offers "pagezone truncate --$option "); do
+		run "$PAGEZONE" truncate --pages 1 --count 1 --runs 1 -q "--$option" "$word"
+		status_is 0 "--$option $word of the completion exists"
+		like "$(grep "^\\.It .*Fl Fl $option " "$manual")" "[ |]$word( |\$)" \
+			"the manual has --$option $word"
+	done
+done
 
 done_testing

@@ -34,6 +34,10 @@ done <<-'EOT'
 	.samples[1].window_ns = 0.5|result.samples\[1\].window_ns: is number
 	.samples[1].workers[0].bytes = null|workers\[0\].bytes: is null
 	del(.samples[1].workers[0].cpu)|workers\[0\].cpu: is missing
+	del(.samples[0].times.nr)|samples\[0\].times.nr: is missing
+	.samples[0].times.ns[1] = -5|times.ns\[1\]: is below 0
+	.samples[2].times.buckets[0][2] = "x"|buckets\[0\]\[2\]: is string
+	.parameters.truncate_state = "wet"|truncate_state: is none of
 	.samples[0].counters.tree_lock_acquisitions = -1|tree_lock_acquisitions: is below 0
 	.samples[1].counters.user_ns = null|counters.user_ns: is null
 	.samples[1].counters.vmstat_pgfault = -1|vmstat_pgfault: is below 0
@@ -58,6 +62,7 @@ is "$(jq -r --slurpfile s "$schema" '
 	  described([.sides[] | keys[]]; $s.properties.sides.items.properties),
 	  described([.samples[] | keys[]]; $d.sample.properties),
 	  described([.samples[].workers[] | keys[]]; $d.sample.properties.workers.items.properties),
+	  described([.samples[].times // {} | keys[]]; $d.times.properties),
 	  described([.samples[].counters | keys[]]; $d.counters.properties),
 	  described([.cells[] | keys[]]; $d.cell.properties),
 	  described([.speedups[] | keys[]]; $d.speedup.properties)' "$golden" || echo 'jq failed')" '' \
@@ -66,6 +71,8 @@ is "$(jq -r --slurpfile s "$schema" '
 is "$(jq -r --slurpfile s "$schema" '
 	$s[0].definitions as $d
 	| (($d.sample.properties | keys) - [.samples[] | keys[]]),
+	  (($d.times.properties | keys) - [.samples[].times // {} | keys[]]),
+	  (($s[0].properties.parameters.properties | keys) - (.parameters | keys)),
 	  (($d.counters.properties | keys) - [.samples[].counters | keys[]]),
 	  (($d.cell.properties | keys) - [.cells[] | keys[]]),
 	  (($s[0].properties.sides.items.properties | keys) - [.sides[] | keys[]]),

@@ -533,6 +533,77 @@ static void test_locale(void)
 	setlocale(LC_ALL, "C");
 }
 
+/* Of @count truncations of 1024 pages; times from 1000 * @us ns on, and some that took long. */
+static struct result_sample *add_truncations(struct result *result, unsigned side,
+					     unsigned threads, unsigned round,
+					     uint64_t us, uint64_t acquisitions)
+{
+	struct result_sample *sample = result_add_sample(result, 0);
+	uint64_t nr = 200 * threads, *ns = calloc(nr, sizeof(*ns));
+
+	if (!sample || !ns)
+		bail("out of memory");
+	sample->side = side;
+	sample->threads = threads;
+	sample->round = round;
+	sample->bytes = nr * 1024 * 4096;
+	for (uint64_t i = 0; i < nr; i++) {
+		ns[i] = 1000 * us + 10 * i + (i % 50 ? 0 : 50000 * us);
+		sample->window_ns += ns[i] / threads;
+	}
+	must(result_times_set(&sample->times, ns, nr));
+	if (acquisitions) {
+		sample->counters.known = RESULT_LOCKS;
+		sample->counters.tree.acquisitions = nr * acquisitions;
+	}
+	result_sample_rates(sample);
+	return sample;
+}
+
+/* Three sides, one of them without locks, one with a failed run. */
+static void test_truncations(void)
+{
+	static const unsigned threads[] = { 1, 4 };
+	struct result *result = fixture_empty(threads, 2, 5);
+	struct result_parameters *parameters = &result->parameters;
+	char *text;
+
+	fixture_environment(result);
+	parameters->bytes = 4 << 20;
+	parameters->per_thread_size = true;
+	parameters->record = 0;
+	parameters->truncate_pages = 1024;
+	parameters->truncate_count = 200;
+	parameters->truncate_state = copied("dirty");
+	parameters->truncate_mapped = copied("no");
+	must(result_add_side(result, "baseline", "cache:batch=1,truncate-batch=1"));
+	must(result_add_side(result, "patched", "cache:batch=512"));
+	must(result_add_side(result, "patched2", "tmpfs:huge=never"));
+	must(result_add_phase(result, "truncate", NULL));
+	for (unsigned round = 0; round < 5; round++) {
+		for (unsigned t = 0; t < 2; t++) {
+			unsigned nr = threads[t];
+
+			add_truncations(result, 0, nr, round, 248 + round, 1024);
+			add_truncations(result, 1, nr, round, 2, 2);
+			add_truncations(result, 2, nr, round, 209 - round, 0);
+		}
+	}
+	fixture_fail(&result->samples[result->nr_samples - 1], "worker 3: it is full");
+	must(result_derive(result));
+	report_golden(report_header, result, "truncations-header.txt");
+	report_golden(report_truncations, result, "truncations.txt");
+	report_golden(report_truncations_csv, result, "truncations.csv");
+	text = printed(report_truncations, result);
+	ok(lines_are_tidy(text, 80), "truncations fit 80 columns");
+	free(text);
+	ok(fabs(result_speedup(result, 2, 0, 1)->ratio -
+		result_cell(result, 2, 0, 1)->kb_per_s /
+			result_cell(result, 0, 0, 1)->kb_per_s) < 0.2,
+	   "the ratio of medians goes the way of the throughput");
+	result_free(result);
+}
+
 int main(void)
 {
 	test_reference();
@@ -545,5 +616,6 @@ int main(void)
 	test_text();
 	test_errors();
 	test_locale();
+	test_truncations();
 	return done();
 }

@@ -15,7 +15,28 @@
 #include "base/bits.h"
 #include "fixture.h"
 
-/* With real page faults as well, so that each key is there. */
+/* As many times as are kept, and more. */
+static void add_times(struct result *result)
+{
+	uint64_t *few = calloc(3, sizeof(*few));
+	uint64_t *many = calloc(RESULT_MAX_TIMES + 1, sizeof(*many));
+
+	if (!few || !many)
+		bail("out of memory");
+	few[0] = 211003;
+	few[1] = 209871;
+	few[2] = 4;
+	for (unsigned i = 0; i <= RESULT_MAX_TIMES; i++)
+		many[i] = 200 + 777 * (i / 2500);
+	must(result_times_set(&result->samples[0].times, few, 3));
+	must(result_times_set(&result->samples[2].times, many, RESULT_MAX_TIMES + 1));
+	result->parameters.truncate_pages = 1024;
+	result->parameters.truncate_count = 3;
+	result->parameters.truncate_state = copied("dirty");
+	result->parameters.truncate_mapped = copied("no");
+}
+
+/* With real page faults and times as well, so that each key is there. */
 static struct result *full(void)
 {
 	struct result *result = fixture_full();
@@ -24,6 +45,7 @@ static struct result *full(void)
 	for (unsigned i = 0; i < result->nr_samples; i++)
 		if (result->samples[i].side == 1)
 			fixture_real_faults(&result->samples[i], 512);
+	add_times(result);
 	return result;
 }
 
@@ -128,6 +150,15 @@ static void test_round_trip(void)
 	ok(!memcmp(loaded->samples[1].counters.vmstat, result->samples[1].counters.vmstat,
 		   sizeof(loaded->samples[1].counters.vmstat)),
 	   "a counter that the kernel has not stays unknown");
+	ok(loaded->samples[0].times.ns && loaded->samples[0].times.ns[1] == 209871 &&
+		   loaded->samples[0].times.median_ns == 209871 &&
+		   !loaded->samples[1].times.nr,
+	   "so do times, or that there are none");
+	ok(loaded->samples[2].times.histogram &&
+		   loaded->samples[2].times.nr == RESULT_MAX_TIMES + 1 &&
+		   loaded->samples[2].times.max_ns == 200 + 777 * 4 &&
+		   loaded->samples[2].times.mean_ns == result->samples[2].times.mean_ns,
+	   "and those of a histogram");
 	free(first);
 	free(second);
 	result_free(result);
@@ -386,6 +417,22 @@ static const struct {
 	{ "\"cpu\": null", "\"cpu\": -1", ": samples[0].workers[0].cpu is not" },
 	{ "\"start_ns\": 0", "\"start_ns\": 0.5",
 	  ": samples[0].workers[0].start_ns is not" },
+	{ "\"times\": {", "\"times\": [], \"t\": {",
+	  ": samples[0].times is not an object" },
+	{ "\"nr\": 3", "\"nr\": 0", ": samples[0].times.nr is not" },
+	{ "\"nr\": 3", "\"nr\": 2", ": samples[0].times.ns has not as many" },
+	{ "\"ns\": [", "\"ns\": [0.5, ", ": samples[0].times.ns has not" },
+	{ "[211003", "[-1", ": samples[0].times.ns is not" },
+	{ "\"buckets\": [[200,", "\"buckets\": [[199,",
+	  ": samples[2].times.buckets[0] is not one" },
+	{ "\"buckets\": [[", "\"buckets\": [7, [",
+	  ": samples[2].times.buckets is not a whole" },
+	{ "[200, 200, 2500]", "[200, 200, 2501]",
+	  ": samples[2].times.buckets have more" },
+	{ "[200, 200, 2500]", "[200, 200, 2499]",
+	  ": samples[2].times.buckets have fewer" },
+	{ "\"buckets\":", "\"b\":", ": samples[2].times.ns is missing" },
+	{ "\"min_ns\": 200,", "\"min_ns\": 200000,", ": samples[2].times.min_ns" },
 	{ "\"counters\": {", "\"counters\": [], \"c\": {",
 	  ": samples[0].counters is not an object" },
 	{ "\"faults\": ", "\"faults\": \"many\", \"f\": ",

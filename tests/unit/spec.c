@@ -88,7 +88,11 @@ static void engine_specs(void)
 	engine_fails("cache:batch=1,map=real", "map=real");
 	engine_fails("cache:map=uffd", "batch=N");
 	engine_fails("cache:batch=1,dir=/tmp", "'dir'");
-	engine_fails("cache:batch=1,truncate-batch=15", "'truncate-batch'");
+	engine_is("cache:batch=2,truncate-batch=1", &engine_cache, 2);
+	engine_is("cache:truncate-batch=512,batch=512", &engine_cache, 512);
+	engine_fails("cache:batch=1,truncate-batch=0", "truncate-batch=0");
+	engine_fails("cache:batch=1,truncate-batch=513", "truncate-batch=513");
+	engine_fails("cache:batch=1,truncate-batch=", "truncate-batch=");
 	engine_fails("memory:frames=1g", "'frames'");
 	engine_fails("null:x=1", "'x'");
 	engine_fails("kernel", "dir=DIR");
