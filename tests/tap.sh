@@ -76,6 +76,12 @@ skip_all()
 	exit 0
 }
 
+# slow_test: not again where it ran already, as in the later builds of scripts/test.
+slow_test()
+{
+	[ -z "${PAGEZONE_SKIP_SLOW:-}" ] || skip_all 'slow, and done by an earlier build'
+}
+
 bail()
 {
 	printf 'Bail out! %s\n' "$*"

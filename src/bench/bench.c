@@ -27,6 +27,8 @@ struct bench {
 	bool arena_is_fixed;		/* allocated for all thread counts at once */
 	double total_bytes, done_bytes; /* of all cells; of those behind us */
 	bool warned_no_huge[BENCH_MAX_SIDES];
+	/* Cells that have no figure whatever comes: later rounds leave them out. */
+	bool is_void[BENCH_MAX_SIDES][NR_PHASES][BENCH_MAX_THREADS + 1];
 };
 
 /* ---- the arena ---- */
@@ -141,6 +143,8 @@ static void look_at_huge_pages(struct bench *bench, const struct crew *crew,
 static void finish_sample(struct bench *bench, const struct crew *crew,
 			  struct result_sample *sample)
 {
+	if (sample->failure)
+		bench->is_void[sample->side][sample->phase][sample->threads] = true;
 	look_at_huge_pages(bench, crew, sample);
 	record_finish(&bench->record, sample);
 	bench->done_bytes += (double)crew->layout.total;
@@ -169,6 +173,10 @@ static int measure_phase(struct bench *bench, struct crew *crew,
 	struct reason why = { "" };
 	int err;
 
+	if (bench->is_void[side][phase][crew->nr]) {
+		bench->done_bytes += (double)crew->layout.total;
+		return 0;
+	}
 	report_progress(bench, &conf->sides[side], conf->phases[phase], crew, round);
 	err = run_phase(crew, &conf->sides[side].engine, conf->phases[phase], *resident,
 			&why);
@@ -196,9 +204,12 @@ static int void_side(struct bench *bench, struct crew *crew,
 		     const struct reason *why)
 {
 	for (unsigned phase = 0; phase < bench->conf->nr_phases; phase++) {
-		struct result_sample *sample = record_sample(
-			&bench->record, placements, side, phase, crew->nr, round);
+		struct result_sample *sample;
 
+		if (bench->is_void[side][phase][crew->nr])
+			continue;
+		sample = record_sample(&bench->record, placements, side, phase, crew->nr,
+				       round);
 		if (!sample || record_failure(sample, why))
 			return -ENOMEM;
 		finish_sample(bench, crew, sample);
@@ -260,6 +271,14 @@ static int run_side_in_processes(struct bench *bench, struct crew *crew,
 	return err;
 }
 
+static bool side_is_void(const struct bench *bench, unsigned side, unsigned nr_threads)
+{
+	for (unsigned phase = 0; phase < bench->conf->nr_phases; phase++)
+		if (!bench->is_void[side][phase][nr_threads])
+			return false;
+	return true;
+}
+
 static int run_side(struct bench *bench, struct crew *crew,
 		    const struct placement *placements, unsigned side, unsigned round)
 {
@@ -267,6 +286,8 @@ static int run_side(struct bench *bench, struct crew *crew,
 	struct reason why = { "" };
 	int err;
 
+	if (side_is_void(bench, side, crew->nr))
+		return 0;
 	err = engine->ops->start(engine, &crew->setup, &why);
 	if (err)
 		return void_side(bench, crew, placements, side, round, &why);

@@ -92,7 +92,7 @@ int bench_describe(const struct bench_conf *conf, struct result *result);
 
 /*
  * Measures all cells and adds their samples to @result, which bench_describe() filled. A cell
- * that fails becomes a void sample and the run goes on.
+ * that fails becomes a void sample, later rounds leave it out, and the run goes on.
  * 0; -EINTR when stopped: the finished samples are in @result, workers may still run, and the
  * caller must leave the process without freeing anything that they use; -ENOMEM with @why.
  */

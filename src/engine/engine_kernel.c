@@ -17,271 +17,8 @@
 
 #include "base/bits.h"
 #include "base/format.h"
-#include "base/parse.h"
-#include "engine/engine.h"
+#include "engine/engine_kernel.h"
 #include "engine/kernel_dir.h"
-#include "engine/spec.h"
-#include "sys/uffd.h"
-
-/* Linux 5.14. */
-#ifndef MADV_POPULATE_READ
-#define MADV_POPULATE_READ 22
-#endif
-#ifndef MADV_POPULATE_WRITE
-#define MADV_POPULATE_WRITE 23
-#endif
-
-#define KERNEL_KEYS  "advise, populate, faultaround, write"
-#define MAX_POPULATE (1U << 20)
-
-struct kernel_state {
-	int *fds; /* [nr_files]; -1: the file has no bytes */
-};
-
-/* fd -1: the worker has no share. */
-struct kernel_worker {
-	int fd, uffd;
-	uint64_t map_start,
-		map_end;	/* of the file: whole PMD ranges, as far as it goes */
-	char *base;		/* of the mapping, 2 MiB aligned; NULL: not mapped */
-	uint64_t populate;	/* bytes of a window; 0: none */
-	uint8_t *populated;	/* a bit a window */
-	bool write;		/* what the loop does */
-	bool filled;		/* the file was made by kernel_fill(), not by stores */
-	uint64_t failed_offset; /* where populating failed */
-};
-
-static const struct {
-	const char *name;
-	int advice;
-} advices[] = {
-	{ "normal", MADV_NORMAL },	   { "random", MADV_RANDOM },
-	{ "sequential", MADV_SEQUENTIAL }, { "hugepage", MADV_HUGEPAGE },
-	{ "nohugepage", MADV_NOHUGEPAGE }, { "willneed", MADV_WILLNEED },
-};
-
-/* ---- the spec ---- */
-
-static int parse_advice(struct engine *engine, const char *name, struct reason *why)
-{
-	engine->conf.kernel.advice = -1;
-	if (!name)
-		return 0;
-	for (size_t i = 0; i < ARRAY_SIZE(advices); i++) {
-		if (strcmp(advices[i].name, name))
-			continue;
-		engine->conf.kernel.advice = advices[i].advice;
-		return 0;
-	}
-	return reason_set(why, -EINVAL,
-			  "advise=%s: advise is normal, random, sequential, hugepage, "
-			  "nohugepage or willneed",
-			  name);
-}
-
-static int parse_populate(struct engine *engine, const char *text, struct reason *why)
-{
-	uint64_t n;
-
-	if (!text)
-		return 0;
-	if (parse_uint(text, 1, MAX_POPULATE, &n))
-		return reason_set(why, -EINVAL,
-				  "populate=%s: populate is a number of pages, 1 to %u",
-				  text, MAX_POPULATE);
-	engine->conf.kernel.populate = (unsigned)n;
-	return 0;
-}
-
-static int parse_faultaround(struct engine *engine, const char *text, struct reason *why)
-{
-	if (!text || !strcmp(text, "on"))
-		return 0;
-	if (strcmp(text, "off"))
-		return reason_set(why, -EINVAL,
-				  "faultaround=%s: faultaround is on or off", text);
-	engine->conf.kernel.no_faultaround = true;
-	return 0;
-}
-
-static int parse_write(struct engine *engine, const char *text, struct reason *why)
-{
-	if (!text)
-		return 0;
-	if (parse_size(text, &engine->conf.kernel.write) || !engine->conf.kernel.write ||
-	    engine->conf.kernel.write > 1 << 30)
-		return reason_set(why, -EINVAL,
-				  "write=%s: write is the size of a write(2), up to 1g",
-				  text);
-	engine->flags |= ENGINE_FILLS;
-	return 0;
-}
-
-static int parse_common(struct engine *engine, struct spec *spec, const char *known,
-			struct reason *why)
-{
-	int err = parse_advice(engine, spec_take(spec, "advise"), why);
-
-	if (!err)
-		err = parse_populate(engine, spec_take(spec, "populate"), why);
-	if (!err)
-		err = parse_faultaround(engine, spec_take(spec, "faultaround"), why);
-	if (!err)
-		err = parse_write(engine, spec_take(spec, "write"), why);
-	return err ? err : spec_refuse_rest(spec, known, why);
-}
-
-static int kernel_parse(struct engine *engine, struct spec *spec, struct reason *why)
-{
-	const char *dir = spec_take(spec, "dir");
-
-	if (!dir || !*dir)
-		return reason_set(why, -EINVAL,
-				  "kernel needs dir=DIR, the directory its files lie in");
-	engine->conf.kernel.dir = strdup(dir);
-	if (!engine->conf.kernel.dir)
-		return reason_set(why, -ENOMEM, "out of memory");
-	return parse_common(engine, spec, "dir, " KERNEL_KEYS, why);
-}
-
-static int tmpfs_parse(struct engine *engine, struct spec *spec, struct reason *why)
-{
-	static const char *const kinds[] = { "never", "always", "within_size", "advise" };
-	const char *huge = spec_take(spec, "huge"), *size = spec_take(spec, "size");
-	bool known = false;
-
-	if (!huge)
-		return reason_set(
-			why, -EINVAL,
-			"tmpfs needs huge=never, always, within_size or advise");
-	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
-		known |= !strcmp(kinds[i], huge);
-	if (!known)
-		return reason_set(why, -EINVAL,
-				  "huge=%s: huge is never, always, within_size or advise",
-				  huge);
-	if (size && (parse_size(size, &engine->conf.kernel.size) ||
-		     engine->conf.kernel.size < PAGE_SIZE ||
-		     engine->conf.kernel.size > INT64_MAX))
-		return reason_set(why, -EINVAL,
-				  "size=%s: size is that of the tmpfs, at least 4k",
-				  size);
-	engine->conf.kernel.huge = strdup(huge);
-	if (!engine->conf.kernel.huge)
-		return reason_set(why, -ENOMEM, "out of memory");
-	return parse_common(engine, spec, "huge, size, " KERNEL_KEYS, why);
-}
-
-static void kernel_destroy(struct engine *engine)
-{
-	free(engine->conf.kernel.dir);
-	free(engine->conf.kernel.huge);
-}
-
-/* ---- mapping ---- */
-
-/* What a worker maps of its file: whole PMD ranges, so that huge pages can be mapped whole. */
-static void map_range(const struct engine_setup *setup, const struct share *share,
-		      uint64_t *start, uint64_t *end)
-{
-	*start = align_down(share->start, PMD_SIZE);
-	*end = min_u64(align_up(share->end, PMD_SIZE),
-		       align_up(setup->file_bytes[share->file], PAGE_SIZE));
-}
-
-/*
- * Maps [@start, @end) of the file shared at an address as aligned to huge pages as the offset is.
- * NULL with errno.
- */
-static char *map_aligned(int fd, uint64_t start, uint64_t end)
-{
-	size_t bytes = end - start, room = bytes + PMD_SIZE, head;
-	char *raw = mmap(NULL, room, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
-	     *base;
-
-	if (raw == MAP_FAILED)
-		return NULL;
-	head = -(uintptr_t)raw & (PMD_SIZE - 1);
-	base = raw + head;
-	if (mmap(base, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd,
-		 (off_t)start) == MAP_FAILED) {
-		int err = errno;
-
-		munmap(raw, room);
-		errno = err;
-		return NULL;
-	}
-	if (head)
-		munmap(raw, head);
-	if (room > head + bytes)
-		munmap(base + bytes, room - head - bytes);
-	return base;
-}
-
-/*
- * Registering a mapping for userfaultfd write-protect, and never protecting anything, has the kernel
- * map one page a fault (uffd_disable_fault_around() of mm/memory.c). Asynchronous write-protect goes with
- * every file system (Linux 6.7), the other kind with tmpfs (5.19).
- */
-static int open_uffd(struct reason *why)
-{
-	int fd = uffd_open(UFFD_FEATURE_WP_ASYNC, why);
-
-	/* Other errors are not about the feature. */
-	return fd != -EINVAL ? fd : uffd_open(UFFD_FEATURE_WP_HUGETLBFS_SHMEM, why);
-}
-
-static int advise_mapping(const struct engine *engine, char *base, size_t bytes, int uffd,
-			  struct reason *why)
-{
-	int advice = engine->conf.kernel.advice, err;
-
-	if (advice >= 0 && madvise(base, bytes, advice))
-		return reason_set(
-			why, -errno, "advise=: madvise says: %s%s", strerror(errno),
-			errno == EINVAL ? " (this kernel does not know it)" : "");
-	if (uffd < 0)
-		return 0;
-	err = uffd_register(uffd, base, bytes, UFFDIO_REGISTER_MODE_WP);
-	if (err)
-		return reason_set(
-			why, err,
-			"faultaround=off: userfaultfd write-protect cannot be had "
-			"for this file system: %s (tmpfs: Linux 5.19; others: 6.7)",
-			strerror(-err));
-	return 0;
-}
-
-/* Whether all that the spec asks of a mapping can be had: tried on one of a page. */
-static int try_mapping(const struct engine *engine, const struct kernel_dir *dir,
-		       struct reason *why)
-{
-	int fd = kernel_dir_file(dir), uffd = -1, err = 0;
-	char *base = NULL;
-
-	if (fd < 0 || ftruncate(fd, PAGE_SIZE) || !(base = map_aligned(fd, 0, PAGE_SIZE)))
-		err = reason_set(why, fd < 0 ? fd : -errno,
-				 "%s: a file cannot be mapped: %s", dir->name,
-				 strerror(fd < 0 ? -fd : errno));
-	if (!err && engine->conf.kernel.no_faultaround) {
-		uffd = open_uffd(why);
-		err = uffd < 0 ? uffd : 0;
-	}
-	if (!err)
-		err = advise_mapping(engine, base, PAGE_SIZE, uffd, why);
-	if (!err && engine->conf.kernel.populate &&
-	    madvise(base, PAGE_SIZE, MADV_POPULATE_READ) && errno == EINVAL)
-		err = reason_set(
-			why, -EINVAL,
-			"populate=: this kernel has no MADV_POPULATE_READ (Linux 5.14)");
-	if (base)
-		munmap(base, PAGE_SIZE);
-	if (uffd >= 0)
-		close(uffd);
-	if (fd >= 0)
-		close(fd);
-	return err;
-}
 
 /* ---- once a run ---- */
 
@@ -299,7 +36,7 @@ static int kernel_open(struct engine *engine, const struct engine_setup *setups,
 	err = kernel_dir_open(dir, engine, setups, nr, &engine->mount, why);
 	if (err)
 		goto fail;
-	err = try_mapping(engine, dir, why);
+	err = kernel_try_mapping(engine, dir, why);
 	if (err) {
 		kernel_dir_close(dir);
 		goto fail;
@@ -445,7 +182,7 @@ static int kernel_worker_start(struct engine_worker *worker, struct reason *why)
 	if (share->start == share->end)
 		return 0;
 	kw->fd = state->fds[share->file];
-	map_range(engine->setup, share, &kw->map_start, &kw->map_end);
+	kernel_map_range(engine->setup, share, &kw->map_start, &kw->map_end);
 	kw->populate = (uint64_t)engine->conf.kernel.populate * PAGE_SIZE;
 	if (kw->populate) {
 		uint64_t windows = div_round_up(kw->map_end, kw->populate) -
@@ -456,7 +193,7 @@ static int kernel_worker_start(struct engine_worker *worker, struct reason *why)
 			return reason_set(why, -ENOMEM, "out of memory");
 	}
 	if (engine->conf.kernel.no_faultaround) {
-		kw->uffd = open_uffd(why);
+		kw->uffd = kernel_open_uffd(why);
 		if (kw->uffd < 0)
 			return kw->uffd;
 	}
@@ -491,7 +228,7 @@ static int kernel_map(struct engine_worker *worker, struct reason *why)
 
 	if (kw->fd < 0)
 		return 0;
-	kw->base = map_aligned(kw->fd, kw->map_start, kw->map_end);
+	kw->base = kernel_map_aligned(kw->fd, kw->map_start, kw->map_end);
 	if (!kw->base)
 		return reason_set(
 			why, -errno, "the file cannot be mapped: %s%s", strerror(errno),
@@ -504,8 +241,8 @@ static int kernel_map(struct engine_worker *worker, struct reason *why)
 	 */
 	if (kw->filled && worker->engine->conf.kernel.write < PMD_SIZE)
 		madvise(kw->base, kw->map_end - kw->map_start, MADV_NOHUGEPAGE);
-	err = advise_mapping(worker->engine, kw->base, kw->map_end - kw->map_start,
-			     kw->uffd, why);
+	err = kernel_advise(worker->engine, kw->base, kw->map_end - kw->map_start,
+			    kw->uffd, why);
 	if (!err)
 		return 0;
 	munmap(kw->base, kw->map_end - kw->map_start);

@@ -6,6 +6,7 @@
 
 # shellcheck source=tests/tap.sh
 . "${top_srcdir:?}/tests/tap.sh"
+slow_test
 
 failonce=${top_builddir:?}/tests/failonce
 [[ $("$PAGEZONE" --version; nm -D "$PAGEZONE" 2>/dev/null) != *san_* ]] ||

@@ -18,6 +18,7 @@ fi
 
 # shellcheck source=tests/tap.sh
 . "${top_srcdir:?}/tests/tap.sh"
+slow_test
 
 alone=$PAGEZONE_TEST_ALONE
 here=$(mktemp -d "${top_builddir:?}/killed.XXXXXX") || bail 'no directory in the build directory'

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* How files are mapped: where, with which advice, how many pages a fault. */
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/bits.h"
+#include "engine/engine_kernel.h"
+#include "engine/kernel_dir.h"
+#include "sys/uffd.h"
+
+void kernel_map_range(const struct engine_setup *setup, const struct share *share,
+		      uint64_t *start, uint64_t *end)
+{
+	*start = align_down(share->start, PMD_SIZE);
+	*end = min_u64(align_up(share->end, PMD_SIZE),
+		       align_up(setup->file_bytes[share->file], PAGE_SIZE));
+}
+
+char *kernel_map_aligned(int fd, uint64_t start, uint64_t end)
+{
+	size_t bytes = end - start, room = bytes + PMD_SIZE, head;
+	char *raw = mmap(NULL, room, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
+	     *base;
+
+	if (raw == MAP_FAILED)
+		return NULL;
+	head = -(uintptr_t)raw & (PMD_SIZE - 1);
+	base = raw + head;
+	if (mmap(base, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd,
+		 (off_t)start) == MAP_FAILED) {
+		int err = errno;
+
+		munmap(raw, room);
+		errno = err;
+		return NULL;
+	}
+	if (head)
+		munmap(raw, head);
+	if (room > head + bytes)
+		munmap(base + bytes, room - head - bytes);
+	return base;
+}
+
+int kernel_open_uffd(struct reason *why)
+{
+	int fd = uffd_open(UFFD_FEATURE_WP_ASYNC, why);
+
+	/* Other errors are not about the feature. */
+	return fd != -EINVAL ? fd : uffd_open(UFFD_FEATURE_WP_HUGETLBFS_SHMEM, why);
+}
+
+int kernel_advise(const struct engine *engine, char *base, size_t bytes, int uffd,
+		  struct reason *why)
+{
+	int advice = engine->conf.kernel.advice, err;
+
+	if (advice >= 0 && madvise(base, bytes, advice))
+		return reason_set(
+			why, -errno, "advise=: madvise says: %s%s", strerror(errno),
+			errno == EINVAL ? " (this kernel does not know it)" : "");
+	if (uffd < 0)
+		return 0;
+	err = uffd_register(uffd, base, bytes, UFFDIO_REGISTER_MODE_WP);
+	if (err)
+		return reason_set(
+			why, err,
+			"faultaround=off: userfaultfd write-protect cannot be had "
+			"for this file system: %s (tmpfs: Linux 5.19; others: 6.7)",
+			strerror(-err));
+	return 0;
+}
+
+int kernel_try_mapping(const struct engine *engine, const struct kernel_dir *dir,
+		       struct reason *why)
+{
+	int fd = kernel_dir_file(dir), uffd = -1, err = 0;
+	char *base = NULL;
+
+	if (fd < 0 || ftruncate(fd, PAGE_SIZE) ||
+	    !(base = kernel_map_aligned(fd, 0, PAGE_SIZE)))
+		err = reason_set(why, fd < 0 ? fd : -errno,
+				 "%s: a file cannot be mapped: %s", dir->name,
+				 strerror(fd < 0 ? -fd : errno));
+	if (!err && engine->conf.kernel.no_faultaround) {
+		uffd = kernel_open_uffd(why);
+		err = uffd < 0 ? uffd : 0;
+	}
+	if (!err)
+		err = kernel_advise(engine, base, PAGE_SIZE, uffd, why);
+	if (!err && engine->conf.kernel.populate &&
+	    madvise(base, PAGE_SIZE, MADV_POPULATE_READ) && errno == EINVAL)
+		err = reason_set(
+			why, -EINVAL,
+			"populate=: this kernel has no MADV_POPULATE_READ (Linux 5.14)");
+	if (base)
+		munmap(base, PAGE_SIZE);
+	if (uffd >= 0)
+		close(uffd);
+	if (fd >= 0)
+		close(fd);
+	return err;
+}
