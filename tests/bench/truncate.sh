@@ -27,7 +27,7 @@ awk -F '\t' -v check="${CHECK:-0}" '
 	BEGIN { printf "%-16s %8s %8s %8s   %s\n", "pages a hold", "ratio", "low", "high", "wanted" }
 	{
 		printf "%-16s %8.2f %8.2f %8.2f   >= %.2f %s\n", $1, $2, $3, $4, $5,
-			$2 >= $5 ? "met" : "MISSED"
-		missed += $2 < $5
+			($2 >= $5 ? "met" : "MISSED")
+		missed += ($2 < $5)
 	}
 	END { exit check && missed }' "$tmp/lines"
