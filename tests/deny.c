@@ -17,121 +17,16 @@
  * run or found, 77 when the kernel has no seccomp filters.
  */
 #include <errno.h>
-#include <fcntl.h>
-#include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
-#include <sched.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
-#if defined(__x86_64__)
-#define THIS_ARCH AUDIT_ARCH_X86_64
-#elif defined(__aarch64__)
-#define THIS_ARCH AUDIT_ARCH_AARCH64
-#endif
-
-enum { EXIT_USAGE = 125, EXIT_EXEC = 126, EXIT_NOT_FOUND = 127, EXIT_SKIP = 77 };
-
-/* Denied when ((argument & mask) == value); a mask of 0 is always. */
-struct call {
-	const char *name;
-	unsigned number;
-	unsigned argument;
-	uint32_t mask, value;
-};
-
-/* clang-format off */
-#define CALL(call) { .name = #call, .number = __NR_##call }
-/* clang-format on */
-
-static const struct call calls[] = {
-	CALL(clone),
-	{ "clone:newuser", __NR_clone, 0, CLONE_NEWUSER, CLONE_NEWUSER },
-	/* With clone3=ENOSYS: what glibc then starts threads by. */
-	{ "clone:thread", __NR_clone, 0, CLONE_THREAD, CLONE_THREAD },
-#ifdef __NR_clone3
-	CALL(clone3),
-#endif
-	CALL(copy_file_range),
-	CALL(fadvise64),
-	CALL(fallocate),
-	CALL(fdatasync),
-	CALL(fstatfs),
-	CALL(fsync),
-	CALL(ftruncate),
-	CALL(get_mempolicy),
-	CALL(getcpu),
-	CALL(getrandom),
-	CALL(linkat),
-	CALL(madvise),
-	{ "madvise:hugepage", __NR_madvise, 2, UINT32_MAX, MADV_HUGEPAGE },
-	{ "madvise:populate", __NR_madvise, 2, UINT32_MAX, 23 }, /* MADV_POPULATE_WRITE */
-	{ "madvise:populate-read", __NR_madvise, 2, UINT32_MAX, 22 },
-	CALL(mbind),
-	CALL(membarrier),
-	CALL(memfd_create),
-	CALL(migrate_pages),
-	CALL(mkdirat),
-	CALL(mlock),
-	{ "mmap:shared", __NR_mmap, 3, 0xf, MAP_SHARED },
-	{ "mmap:anonymous", __NR_mmap, 3, MAP_ANONYMOUS, MAP_ANONYMOUS },
-	CALL(mount),
-	CALL(move_pages),
-	CALL(mprotect),
-	CALL(mremap),
-	CALL(openat),
-	{ "openat:create", __NR_openat, 2, O_CREAT, O_CREAT },
-	{ "openat:tmpfile", __NR_openat, 2, O_TMPFILE, O_TMPFILE },
-	{ "openat:write", __NR_openat, 2, O_WRONLY | O_RDWR, O_WRONLY },
-	CALL(perf_event_open),
-	CALL(prlimit64),
-	CALL(process_madvise),
-#ifdef __NR_rename
-	CALL(rename),
-#endif
-	CALL(renameat),
-	CALL(renameat2),
-	CALL(sched_getaffinity),
-	CALL(sched_setaffinity),
-	CALL(sched_setscheduler),
-	CALL(set_mempolicy),
-	CALL(setns),
-	CALL(statfs),
-	CALL(sync_file_range),
-	CALL(sysinfo),
-	CALL(truncate),
-	CALL(umount2),
-#ifdef __NR_unlink
-	CALL(unlink),
-#endif
-	CALL(unlinkat),
-	CALL(unshare),
-	CALL(userfaultfd),
-	CALL(write),
-};
-
-#define NR_CALLS (sizeof(calls) / sizeof(calls[0]))
-
-static const struct {
-	const char *name;
-	int number;
-} errors[] = {
-	{ "EACCES", EACCES }, { "EAGAIN", EAGAIN }, { "EBUSY", EBUSY },
-	{ "EDQUOT", EDQUOT }, { "EFAULT", EFAULT }, { "EFBIG", EFBIG },
-	{ "EINTR", EINTR },   { "EINVAL", EINVAL }, { "EIO", EIO },
-	{ "EMFILE", EMFILE }, { "ENODEV", ENODEV }, { "ENOENT", ENOENT },
-	{ "ENOMEM", ENOMEM }, { "ENOSPC", ENOSPC }, { "ENOSYS", ENOSYS },
-	{ "EPERM", EPERM },   { "EROFS", EROFS },   { "EOPNOTSUPP", EOPNOTSUPP },
-};
+#include "syscalls.h"
 
 /* Where the program is written, with room for every call once. */
 struct program {
@@ -189,21 +84,6 @@ static void usage(const char *message, const char *word)
 	exit(EXIT_USAGE);
 }
 
-static int parse_error(const char *word)
-{
-	char *end;
-	long number;
-
-	for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++) {
-		if (!strcmp(word, errors[i].name))
-			return errors[i].number;
-	}
-	number = strtol(word, &end, 10);
-	if (!*word || *end || number < 1 || number > 4095)
-		usage("not an error: ", word);
-	return (int)number;
-}
-
 /*
  * A call that is named twice is denied as the first time, so that there is room for all.
  */
@@ -214,19 +94,21 @@ static void compile(struct program *program, char *list)
 
 	for (item = strtok_r(list, ",", &save); item; item = strtok_r(NULL, ",", &save)) {
 		char *equals = strchr(item, '=');
-		size_t i = 0;
-		int error;
+		const struct call *call;
+		int error = EPERM;
 
-		if (equals)
+		if (equals) {
 			*equals++ = '\0';
-		error = equals ? parse_error(equals) : EPERM;
-		while (i < NR_CALLS && strcmp(item, calls[i].name))
-			i++;
-		if (i == NR_CALLS)
+			error = error_find(equals);
+			if (!error)
+				usage("not an error: ", equals);
+		}
+		call = call_find(item);
+		if (!call)
 			usage("not a system call that can be denied: ", item);
-		if (!used[i])
-			emit_call(program, &calls[i], error);
-		used[i] = true;
+		if (!used[call - calls])
+			emit_call(program, call, error);
+		used[call - calls] = true;
 	}
 }
 

@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "base/bits.h"
+#include "base/race_point.h"
 
 struct lock_stats {
 	uint64_t acquisitions;
@@ -53,8 +54,10 @@ static inline bool lock_try_acquire(struct lock *lock, struct lock_stats *stats)
 
 static inline void lock_acquire(struct lock *lock, struct lock_stats *stats)
 {
+	race_point();
 	if (unlikely(!lock_try_acquire(lock, stats)))
 		lock_acquire_slow(lock, stats);
+	race_point();
 }
 
 static inline void lock_release(struct lock *lock)
@@ -65,6 +68,7 @@ static inline void lock_release(struct lock *lock)
 	 */
 	if (unlikely(atomic_exchange_explicit(&lock->word, 0, memory_order_seq_cst) == 2))
 		lock_release_slow(lock);
+	race_point();
 }
 
 /*

@@ -150,9 +150,12 @@ static void finish_sample(struct bench *bench, const struct crew *crew,
 static int run_phase(struct crew *crew, struct engine *engine, const struct phase *phase,
 		     bool resident, struct reason *why)
 {
+	/* An initial writer's memory is had, used and given back once before: see ENGINE_FREE_MEMORY. */
+	bool prepare = phase->starts_empty ? engine->flags & ENGINE_FREE_MEMORY :
+					     !resident;
 	int err = 0;
 
-	if (!phase->starts_empty && !resident)
+	if (prepare)
 		err = cell_make_resident(crew, engine, why);
 	return err ? err : cell_measure(crew, engine, phase, why);
 }

@@ -221,7 +221,17 @@ static int start_workers(struct team *team, unsigned nr, struct reason *why)
 			"or the pids limit of the cgroup",
 			team->nr + 1, nr, strerror(-err));
 	err = team_call(team, bind_worker, team, NULL);
-	return err ? reason_set(why, err, "%s", team->death.text) : 0;
+	if (err)
+		return reason_set(why, err, "%s", team->death.text);
+	for (unsigned i = 0; i < nr; i++) {
+		err = team->workers[i].start_err;
+		if (err)
+			return reason_set(why, err,
+					  "worker %u would outlive this process, which "
+					  "prctl(PR_SET_PDEATHSIG) is to prevent: %s",
+					  i, strerror(-err));
+	}
+	return 0;
 }
 
 static size_t team_bytes(unsigned nr)

@@ -20,6 +20,7 @@ struct team_worker {
 	unsigned id;
 	int cpu;
 	int bind_err;
+	int start_err; /* processes only: why this one may outlive the main process */
 };
 
 /* In memory that worker processes share. */

@@ -27,7 +27,8 @@ static void let_job_control_stop(void)
 
 static _Noreturn void run_process(struct team_worker *worker, pid_t parent)
 {
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL))
+		worker->start_err = -errno;
 	/* The parent may have died before that. */
 	if (getppid() != parent)
 		_exit(1);
@@ -97,7 +98,7 @@ bool team_find_death(struct team *team)
 		int status;
 
 		got = waitpid(pid, &status, WNOHANG);
-		if (got == 0)
+		if (got == 0 || (got < 0 && errno == EINTR))
 			continue;
 		worker->pid = 0;
 		if (got == pid)

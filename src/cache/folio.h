@@ -18,6 +18,7 @@
 
 #include "base/bits.h"
 #include "base/list.h"
+#include "base/race_point.h"
 
 struct cache_thread;
 struct mapping;
@@ -32,7 +33,7 @@ enum folio_flag {
 	FOLIO_LRU = 1 << 6,	   /* on a list of its node. lru_lock */
 	FOLIO_BUDDY = 1 << 7,	   /* a free block of the zone's lists. zone lock */
 	FOLIO_PCP = 1 << 8,	   /* on a thread's free list */
-	FOLIO_PLACED = 1 << 9,	   /* its frames are those of one page of one file */
+	FOLIO_PLACED = 1 << 9,	   /* in a placed mapping: freed to its zone at once */
 };
 
 struct folio {
@@ -138,8 +139,10 @@ static inline bool folio_holds(const struct folio *folio, const struct mapping *
  */
 static inline bool folio_try_get(struct folio *folio)
 {
-	uint32_t refs = atomic_load_explicit(&folio->refcount, memory_order_relaxed);
+	uint32_t refs;
 
+	race_point();
+	refs = atomic_load_explicit(&folio->refcount, memory_order_relaxed);
 	do {
 		if (!refs)
 			return false;
@@ -200,6 +203,7 @@ void folio_unlock_slow(struct folio *folio);
 
 static inline bool folio_trylock(struct folio *folio)
 {
+	race_point();
 	/* acquire: pairs with the release in folio_unlock() */
 	return !(atomic_fetch_or_explicit(&folio->flags, FOLIO_LOCKED,
 					  memory_order_acquire) &
@@ -222,6 +226,7 @@ static inline void folio_unlock(struct folio *folio)
 
 	if (unlikely(old & FOLIO_WAITERS))
 		folio_unlock_slow(folio);
+	race_point();
 }
 
 /*

@@ -55,9 +55,10 @@
  *      of it untouched. (truncate, fsx)
  *
  * Of mapping_resize():
- *   L. When it returns, no folio begins beyond the new end, whatever faults raced with it: a fault
- *      inserts under tree_lock and looks at the size after that, a resizing sets the size and looks
- *      at the tree after that. (truncate_race)
+ *   L. When it returns, no folio begins beyond the new end but those that faults in flight are about
+ *      to take out again before they map them: a fault inserts under tree_lock and looks at the
+ *      size after that, a resizing sets the size and looks at the tree after that.
+ *      (truncate_race)
  *   M. A touch that begins later fails with -EFAULT beyond the end; one that races gets the file
  *      before or after the resizing, and no byte beyond the end from vma_touch_begin() on.
  *      (truncate, truncate_race)

@@ -45,6 +45,8 @@ void AnnotateIgnoreWritesEnd(const char *file, int line);
 
 #include <urcu/urcu-memb.h>
 
+#include "base/race_point.h"
+
 #ifdef CACHE_RCU_TSAN
 /* Labels only: no byte of these addresses is looked at. */
 #define CACHE_RCU_READERS   ((void *)&rcu_label[0])
@@ -66,10 +68,12 @@ static inline void cache_rcu_unregister_thread(void)
 static inline void cache_rcu_read_lock(void)
 {
 	urcu_memb_read_lock();
+	race_point();
 }
 
 static inline void cache_rcu_read_unlock(void)
 {
+	race_point();
 #ifdef CACHE_RCU_TSAN
 	__tsan_release(CACHE_RCU_READERS); /* B */
 #endif

@@ -89,9 +89,13 @@ enum engine_flags {
 	ENGINE_PROCESSES = 1 << 4, /* its workers may be processes */
 	/* The arena has to be one that can be mapped a second time. */
 	ENGINE_SHARED_ARENA = 1 << 5,
-	ENGINE_FILLS =
-		1
-		<< 6, /* files are made resident by fill(), also after an initial writer */
+	/* Files are made resident by fill(), also after an initial writer. */
+	ENGINE_FILLS = 1 << 6,
+	/*
+	 * Its pages are memory that was free: where a hypervisor takes free memory back (free page
+	 * reporting, balloons), the first touch of a page is the host's fault, not the page cache's.
+	 */
+	ENGINE_FREE_MEMORY = 1 << 7,
 };
 
 struct engine_ops {

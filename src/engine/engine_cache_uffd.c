@@ -1,20 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * cache:map=uffd: real faults into the in-process page cache. The frames of a file lie in its order in a memfd (see
- * mapping_place()), so a second mapping of that range of the memfd is the file. It is registered for
- * minor faults of userfaultfd: its page tables are empty at first, and although every page is in the
- * memfd, the kernel asks before it maps one. Then the page cache does all that it does for a soft
- * fault, with the software page tables as its record, and UFFDIO_CONTINUE maps the frames
- * that these map now. Stores go into the frames; nothing is copied.
+ * cache:map=uffd: real faults into the in-process page cache. The frames of a file lie
+ * in its order in a memfd (see mapping_place()), so a second mapping of that range of
+ * the memfd is the file. It is registered for minor faults of userfaultfd: its page
+ * tables are empty at first, and although every page is in the memfd, the kernel asks
+ * before it maps one. Then the page cache does all that it does for a soft fault, with
+ * the software page tables as its record, and UFFDIO_CONTINUE maps the frames that these
+ * map now. Stores go into the frames; nothing is copied.
  *
- * What the real page tables map, a load may have brought in and a store then needs no second fault: real
- * PTEs are writable from the start. No phase does both in one mapping.
+ * Two things are not as with soft faults. Real PTEs are writable from the start: a store
+ * to what a load brought in is no second fault (no phase does both in one mapping). And
+ * the software page tables learn of the touched page only that it is accessed, not of
+ * the others of its batch: where a batch is several folios, these stay on the inactive
+ * list.
  *
- * The kernel asks by SIGBUS in the thread that faulted (UFFD_FEATURE_SIGBUS). The other way are messages
- * to a thread that handles them, one for each worker or one for all. tests/bench/uffd 15 64, on
- * two CPUs of an AMD EPYC under KVM, Linux 6.18, other load on them; CPU time of all threads for a
- * page that is new, ns, median of 15 interleaved rounds, and how many times that of SIGBUS, median of
- * the ratios (their spread):
+ * The kernel asks by SIGBUS in the thread that faulted (UFFD_FEATURE_SIGBUS). The other
+ * way are messages to a thread that handles them, one for each worker or one for all.
+ * tests/bench/uffd 15 64, on two CPUs of an AMD EPYC under KVM, Linux 6.18, other load
+ * on them; CPU time of all threads for a page that is new, ns, median of 15 interleaved
+ * rounds, and how many times that of SIGBUS, median of the ratios (their spread):
  *
  *	workers	batch	SIGBUS	a handler each		one handler
  *	1	1	6180	2.61 (1.75-4.08)	2.28 (1.57-4.04)
@@ -24,10 +28,12 @@
  *	2	512	 906	1.12 (0.87-3.50)	1.06 (0.89-3.07)
  *	16	512	 901	1.35 (0.83-3.31)	1.33 (0.70-2.54)
  *
- * Time elapsed, which other load disturbs more, says the same: 2.46 and 1.90 times at one worker with
- * batch=1, 1.69 and 1.58 times at 16; with batch=512 next to nothing at one worker. A handler costs two
- * switches of threads a fault, may run on another CPU, and a single one makes all faults take turns. A
- * signal stays on the worker's CPU, and its counters, its node and its lists are the worker's.
+ * Pages that are resident: 2.86 and 3.05, 1.79 and 1.99, 3.03 and 2.78 times with
+ * batch=1. Time elapsed, with batch=1 and new pages, is spread more by the other load,
+ * of which two threads a worker escape more than one: 2.46 and 1.90, 1.01 and 1.91, 1.69
+ * and 1.58 times. A handler costs two switches of threads a fault, and a single one
+ * makes all faults take turns. A signal stays on the worker's CPU; its counters, its
+ * node and its lists are the worker's.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -171,7 +177,8 @@ static void cache_uffd_stop(struct engine *engine)
 
 static int range_reserve(struct cache_uffd *uffd)
 {
-	uffd->reserved_bytes = uffd_bytes(uffd) + PMD_SIZE;
+	/* Whole 2 MiB, so that no neighbour's pages share a page table with this worker's. */
+	uffd->reserved_bytes = align_up(uffd_bytes(uffd), PMD_SIZE) + PMD_SIZE;
 	uffd->reserved = mmap(NULL, uffd->reserved_bytes, PROT_NONE,
 			      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (uffd->reserved == MAP_FAILED)

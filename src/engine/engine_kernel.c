@@ -47,6 +47,7 @@ struct kernel_worker {
 	uint64_t populate;	/* bytes of a window; 0: none */
 	uint8_t *populated;	/* a bit a window */
 	bool write;		/* what the loop does */
+	bool filled;		/* the file was made by kernel_fill(), not by stores */
 	uint64_t failed_offset; /* where populating failed */
 };
 
@@ -224,9 +225,10 @@ static char *map_aligned(int fd, uint64_t start, uint64_t end)
  */
 static int open_uffd(struct reason *why)
 {
-	int fd = uffd_open(UFFD_FEATURE_WP_ASYNC, NULL);
+	int fd = uffd_open(UFFD_FEATURE_WP_ASYNC, why);
 
-	return fd >= 0 ? fd : uffd_open(UFFD_FEATURE_WP_HUGETLBFS_SHMEM, why);
+	/* Other errors are not about the feature. */
+	return fd != -EINVAL ? fd : uffd_open(UFFD_FEATURE_WP_HUGETLBFS_SHMEM, why);
 }
 
 static int advise_mapping(const struct engine *engine, char *base, size_t bytes, int uffd,
@@ -465,8 +467,10 @@ static int kernel_empty(struct engine_worker *worker, struct reason *why)
 {
 	uint64_t bytes = worker->engine->setup->file_bytes[worker->share->file];
 	const struct kernel_state *state = worker->engine->state;
+	struct kernel_worker *kw = worker->state;
 	int fd = state->fds[worker->share->file];
 
+	kw->filled = false;
 	if (!worker->share->first || fd < 0)
 		return 0;
 	if (ftruncate(fd, 0) || ftruncate(fd, (off_t)bytes))
@@ -494,6 +498,12 @@ static int kernel_map(struct engine_worker *worker, struct reason *why)
 			errno == ENOMEM ? "; see ulimit -v and vm.max_map_count" : "");
 	if (kw->populated)
 		memset(kw->populated, 0, window_of(kw, kw->map_end - 1) / 8 + 1);
+	/*
+	 * khugepaged would make huge pages of what write= made small, in mid-run. Kernels
+	 * without huge pages do not know the advice, nor do they need it.
+	 */
+	if (kw->filled && worker->engine->conf.kernel.write < PMD_SIZE)
+		madvise(kw->base, kw->map_end - kw->map_start, MADV_NOHUGEPAGE);
 	err = advise_mapping(worker->engine, kw->base, kw->map_end - kw->map_start,
 			     kw->uffd, why);
 	if (!err)
@@ -590,13 +600,14 @@ static int write_all(int fd, const char *from, uint64_t bytes, uint64_t offset)
 static int kernel_fill(struct engine_worker *worker, const char *record,
 		       uint64_t record_bytes, struct reason *why)
 {
-	const struct kernel_worker *kw = worker->state;
+	struct kernel_worker *kw = worker->state;
 	const struct kernel_dir *dir = worker->engine->opened;
 	const struct share *share = worker->share;
 	uint64_t piece = worker->engine->conf.kernel.write;
 	char *buffer;
 	int err = 0;
 
+	kw->filled = true;
 	if (kw->fd < 0)
 		return 0;
 	/*
@@ -619,6 +630,9 @@ static int kernel_fill(struct engine_worker *worker, const char *record,
 		at = end;
 	}
 	free(buffer);
+	/* Writeback locks folios, and fault-around leaves out those that are locked. */
+	if (!err && !dir->in_memory && fdatasync(kw->fd))
+		err = -errno;
 	if (err)
 		return reason_set(why, err, "%s: %s", dir->name, strerror(-err));
 	return 0;
@@ -703,7 +717,7 @@ static uint64_t kernel_huge_wanted(struct engine_worker *worker)
 	return align_down(kw->map_end - kw->map_start, PMD_SIZE);
 }
 
-#define KERNEL_FLAGS (ENGINE_REAL_FAULTS | ENGINE_PROCESSES)
+#define KERNEL_FLAGS (ENGINE_REAL_FAULTS | ENGINE_PROCESSES | ENGINE_FREE_MEMORY)
 
 #define KERNEL_OPS                                                                     \
 	.flags = KERNEL_FLAGS, .destroy = kernel_destroy, .open = kernel_open,         \

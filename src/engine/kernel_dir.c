@@ -16,6 +16,7 @@
 #include "base/bits.h"
 #include "base/format.h"
 #include "sys/mount.h"
+#include "sys/tmpfs.h"
 
 #define ELSEWHERE "choose another directory with dir="
 
@@ -39,6 +40,8 @@ static int file_with_a_name(int dirfd)
 			int err = -errno;
 
 			close(fd);
+			unlinkat(dirfd, name,
+				 0); /* what failed once may not fail again */
 			return err;
 		}
 		return fd;
@@ -247,7 +250,7 @@ static int open_dir(struct kernel_dir *dir, const struct engine *engine, char **
 }
 
 /* Type, kind and huge pages of what the directory lies on. */
-static void look_at(struct kernel_dir *dir, const char *mount)
+static int look_at(struct kernel_dir *dir, const char *mount, struct reason *why)
 {
 	const char *options = mount ? strchr(mount, ' ') : NULL;
 	struct statfs fs;
@@ -255,11 +258,14 @@ static void look_at(struct kernel_dir *dir, const char *mount)
 
 	snprintf(dir->type, sizeof(dir->type), "%.*s",
 		 options ? (int)(options - mount) : 7, options ? mount : "unknown");
-	dir->in_memory = !fstatfs(dir->fd, &fs) &&
-			 (fs.f_type == TMPFS_MAGIC || fs.f_type == RAMFS_MAGIC);
+	if (fstatfs(dir->fd, &fs))
+		return reason_set(why, -errno, "%s: its file system cannot be told: %s",
+				  dir->name, strerror(errno));
+	dir->in_memory = fs.f_type == TMPFS_MAGIC || fs.f_type == RAMFS_MAGIC;
 	dir->huge = dir->in_memory && options &&
 		    mount_option(options + 1, "huge", huge, sizeof(huge)) &&
 		    (!strcmp(huge, "always") || !strcmp(huge, "within_size"));
+	return 0;
 }
 
 int kernel_dir_open(struct kernel_dir *dir, const struct engine *engine,
@@ -274,10 +280,10 @@ int kernel_dir_open(struct kernel_dir *dir, const struct engine *engine,
 		err = open_dir(dir, engine, mount, why);
 	else
 		err = open_tmpfs(dir, engine, setups, nr, mount, why);
-	if (!err) {
-		look_at(dir, *mount);
+	if (!err)
+		err = look_at(dir, *mount, why);
+	if (!err)
 		err = check_all(dir, engine, setups, nr, why);
-	}
 	if (!err)
 		return 0;
 	kernel_dir_close(dir);

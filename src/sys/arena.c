@@ -189,7 +189,8 @@ static int region_renew(struct arena *arena, struct arena_region *region, size_t
 		return 0;
 	region->fd = file_open();
 	if (region->fd < 0)
-		return reason_set(why, region->fd, "cannot create a memfd: %s",
+		return reason_set(why, region->fd,
+				  "cannot create a memfd for page frames: %s",
 				  strerror(-region->fd));
 	return 0;
 }

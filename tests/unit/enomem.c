@@ -2,6 +2,8 @@
 /* Running out of page frames and of tree nodes: the fault says so, nothing leaks, the next one works. */
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <unistd.h>
 
 #include "cache_env.h"
@@ -290,6 +292,92 @@ static void test_exact(unsigned batch)
 	ok(good, "batch %u: the frames that one needs are enough for 8 that race", batch);
 }
 
+/* Somebody truncates and resizes all the time, while allocations of the faulting thread fail. */
+struct cutter {
+	struct env *env;
+	struct mapping *mapping;
+	uint64_t bytes;
+	pthread_t thread;
+	_Atomic bool stop;
+};
+
+static void *run_cutter(void *arg)
+{
+	struct cutter *cutter = arg;
+	struct cache_thread *thread;
+	uint64_t random = 8;
+
+	if (cache_thread_alloc(&thread, cutter->env->cache, 0))
+		bail("no memory for a thread");
+	while (!cutter->stop) {
+		uint64_t at = env_random(&random) % cutter->bytes;
+
+		if (at % 3) {
+			mapping_truncate_range(cutter->mapping, at, at + PMD_SIZE,
+					       thread);
+		} else if (mapping_resize(cutter->mapping, at, thread) ||
+			   mapping_resize(cutter->mapping, cutter->bytes, thread)) {
+			bail("cannot resize");
+		}
+		sched_yield();
+	}
+	cache_thread_free(thread);
+	return NULL;
+}
+
+/* One after the other, chunks of nodes fail; frames are short all the time (4 MiB for 10). */
+static void test_truncation(unsigned batch)
+{
+	unsigned failed = 0, cut = 0, wrong = 0;
+
+	for (uint64_t chunk = 0; chunk < 8; chunk++) {
+		struct cutter cutter = { .bytes = 10 * PMD_SIZE / 2 };
+		struct vma *vma = env_vma(0, cutter.bytes);
+		struct tree_pool hog;
+		uint64_t random = chunk + 1;
+		struct extent run;
+		struct env env;
+
+		env_open(&env, 4, batch);
+		cutter.env = &env;
+		cutter.mapping = env_mapping(&env, cutter.bytes);
+		vma_map(vma, cutter.mapping, env.thread);
+		tree_pool_init(&hog, &env.cache->slab);
+		tree_pool_fill(&hog, env.cache->slab.nr_free);
+		env.cache->slab.fail_after = chunk;
+		if (pthread_create(&cutter.thread, NULL, run_cutter, &cutter))
+			bail("no thread");
+		for (unsigned i = 0; i < 600; i++) {
+			uint64_t at = env_random(&random) % cutter.bytes;
+			int err = vma_touch_begin(vma, env.thread, at, true, &run);
+
+			if (!err) {
+				run.base[at - run.start] = 'x';
+				vma_touch_end();
+			}
+			failed += err == -ENOMEM;
+			cut += err == -EFAULT;
+			wrong += err && err != -ENOMEM && err != -EFAULT;
+		}
+		cutter.stop = true;
+		pthread_join(cutter.thread, NULL);
+		lru_drain(env.thread);
+		wrong += !env_check(&env, &cutter.mapping, 1);
+		mapping_truncate(cutter.mapping, 0, env.thread);
+		tree_pool_destroy(&hog);
+		env.cache->slab.fail_after = UINT64_MAX;
+		wrong += !!vma_touch(vma, env.thread, 0, true, &run);
+		vma_unmap(vma, env.thread);
+		mapping_free(cutter.mapping, env.thread);
+		wrong += !env_check(&env, NULL, 0);
+		vma_free(vma);
+		env_close(&env);
+	}
+	ok(!wrong && failed,
+	   "batch %u: %u faults without memory, %u beyond the end, while the file is cut",
+	   batch, failed, cut);
+}
+
 /* Frames that a fault in flight holds are worth waiting for. */
 static void test_others_filling(void)
 {
@@ -330,6 +418,8 @@ int main(void)
 		test_rivals(batch);
 	for (unsigned batch = 1; batch <= PMD_NR; batch *= 8)
 		test_exact(batch);
+	for (unsigned batch = 1; batch <= PMD_NR; batch *= 8)
+		test_truncation(batch);
 	test_others_filling();
 	return done();
 }

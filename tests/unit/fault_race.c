@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "cache_env.h"
+#include "race_point.h"
 
 #define NR_THREADS 8
 #define WORDS	   (PAGE_SIZE / sizeof(uint64_t))

@@ -25,6 +25,7 @@
 #include <unistd.h>
 
 #include "cache_env.h"
+#include "race_point.h"
 
 #define MAX_THREADS 8
 #define NR_SEEDS    40
@@ -629,8 +630,12 @@ static unsigned long choose_ops(void)
 		return (unsigned long)atol(ops);
 	if (preload && strstr(preload, "vgpreload"))
 		return 1000;
-#ifdef CACHE_RCU_TSAN
+#if defined(CACHE_RCU_TSAN) && defined(PAGEZONE_RACE_POINTS)
+	return 300;
+#elif defined(CACHE_RCU_TSAN)
 	return 1000;
+#elif defined(PAGEZONE_RACE_POINTS)
+	return 2500;
 #else
 	return 25000;
 #endif

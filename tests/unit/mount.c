@@ -4,6 +4,7 @@
  * when a step is refused. Descriptions of mounts on made-up machines.
  */
 #include "sys/mount.h"
+#include "sys/tmpfs.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -15,6 +15,7 @@
 
 #include "base/clock.h"
 #include "cache/tree_node.h"
+#include "race_point.h"
 #include "tap.h"
 
 #define NR_READERS 3
