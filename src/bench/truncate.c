@@ -273,14 +273,15 @@ static int start_side(struct truncate *t, struct truncate_side *side)
 {
 	int bind_err = 0, err;
 
-	err = side->engine->ops->start(side->engine, &side->crew->setup, &side->why);
-	side->engine_started = !err;
-	if (!err) {
-		err = crew_start(side->crew, t->placements, &bind_err, &side->why);
-		side->crew_started = !err;
-	}
+	err = crew_start(side->crew, t->placements, &bind_err, &side->why);
+	side->crew_started = !err;
 	if (!err) {
 		record_binding(&t->record, bind_err);
+		err = side->engine->ops->start(side->engine, &side->crew->setup,
+					       &side->why);
+		side->engine_started = !err;
+	}
+	if (!err) {
 		err = cell_side_start(side->crew, side->engine, &side->why);
 		side->workers_started = err != -EINTR;
 	}
@@ -302,10 +303,10 @@ static int stop_side(struct truncate_side *side)
 		err = cell_side_stop(side->crew, side->engine);
 	if (err == -EINTR)
 		return err;
-	if (side->crew_started)
-		crew_stop(side->crew);
 	if (side->engine_started)
 		side->engine->ops->stop(side->engine);
+	if (side->crew_started)
+		crew_stop(side->crew);
 	if (side->crew) {
 		free_workers(side);
 		crew_free(side->crew);

@@ -5,7 +5,8 @@
  * Life of an engine: parse (the spec), open, once – then, for every thread count and round,
  * start – worker_start in each worker – { empty? or fill? – map – fault… – observe – unmap } for
  * each phase – worker_stop – stop – and close at the end. Everything but fault() is outside every
- * timed window.
+ * timed window. The driver of truncations has { empty or fill – map – fault… – unmap? – truncate } instead, and
+ * times truncate() only.
  */
 #ifndef ENGINE_ENGINE_H
 #define ENGINE_ENGINE_H

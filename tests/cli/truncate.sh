@@ -182,8 +182,14 @@ if [ -x "${top_builddir:?}/tests/deny" ] && "$top_builddir/tests/deny" fallocate
 	like "$out" $'\n''1 +[0-9.]+-[0-9.]+ +- +-'$'\n' 'the other side has its figures'
 	holds '[.samples[] | select(.side == "patched") | has("failure")] == [true, true]' \
 		'the samples are void'
+	run "$top_builddir/tests/deny" clone3=ENOSYS,clone:thread=EAGAIN -- "$PAGEZONE" truncate -q \
+		--count 20 --runs 1 -o "$tmp/r.json"
+	status_is 3 'no worker can be started: status 3'
+	like "$err" 'baseline, truncate, -t 1: no figure: cannot start worker 1 of 1' 'and says so'
+	holds '.samples | length == 2 and all(.[]; .failure and (has("times") | not))' \
+		'both samples are void'
 else
-	skip 'no seccomp filters here' 4
+	skip 'no seccomp filters here' 7
 fi
 
 # the gate
