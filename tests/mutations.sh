@@ -28,9 +28,9 @@ caught_by()
 	timeout -k 5 90 "${run[@]}" "$copy/build/tests/unit/$1" >"$log" 2>&1
 	rc=$?
 	[ $rc -ne 0 ] || return 1
+	what=$(sed -n 's/^not ok [0-9]* - //p' "$log" | head -n 1)
 	case $rc in
-	124 | 137 | 142) what='it does not end' ;;
-	*) what=$(sed -n 's/^not ok [0-9]* - //p' "$log" | head -n 1) ;;
+	124 | 137 | 142) what=${what:-it does not end} ;;
 	esac
 	printf '%-62s %-20s %s\n' "$name" "$1" "${what:-it crashes, status $rc}"
 }
