@@ -49,6 +49,9 @@ static int stock_block(struct stock *stock, const struct folio *folio, uint8_t a
 					   i,
 				   account[i].seen == 1 ? "free" : "cached",
 				   as == 1 ? "free" : "cached");
+		if (as == 1 && (folio[i].refcount || folio[i].mapcount))
+			return BAD(stock, "a free frame: %u references, mapcount %u",
+				   folio[i].refcount, folio[i].mapcount);
 		account[i].seen = as;
 	}
 	*(as == 1 ? &stock->nr_free : &stock->nr_cached) += folio_nr_pages(folio);

@@ -63,7 +63,7 @@
  *      before or after the resizing, and no byte beyond the end from vma_touch_begin() on.
  *      (truncate, truncate_race)
  *   N. What was beyond the end is zero when the file grows again, also in the last page and whatever
- *      was stored there meanwhile. (truncate, fsx)
+ *      was stored there meanwhile. (truncate, truncate_race, fsx)
  */
 #ifndef CACHE_MAPPING_H
 #define CACHE_MAPPING_H

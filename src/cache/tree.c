@@ -382,23 +382,28 @@ static void leaf_prefetch_next(const struct tree_node *node)
 
 /*
  * Takes @slot out of slot @offset of @node when that is all there is to do: it is an
- * entry of one slot without marks, and the next slot, where something else starts,
- * keeps the node.
+ * entry of one slot, its marks are not the last ones in the node, and the next slot, where
+ * something else starts, keeps the node.
  */
 static inline bool node_delete_plain(struct tree_node *node, unsigned offset,
 				     uintptr_t slot)
 {
-	uint64_t marks = 0;
+	uint64_t bit = UINT64_C(1) << offset, marks[TREE_NR_MARKS];
+	bool last = false;
 	uintptr_t next;
 
-	for (enum tree_mark mark = 0; mark < TREE_NR_MARKS; mark++)
-		marks |= node_marks(node, mark);
-	if (unlikely(!slot || slot_is_sibling(slot) || offset == TREE_MASK ||
-		     marks >> offset & 1))
+	for (enum tree_mark mark = 0; mark < TREE_NR_MARKS; mark++) {
+		marks[mark] = node_marks(node, mark);
+		last |= marks[mark] == bit;
+	}
+	if (unlikely(!slot || slot_is_sibling(slot) || offset == TREE_MASK || last))
 		return false;
 	next = slot_get_locked(&node->slots[offset + 1]);
 	if (unlikely(!next || slot_is_sibling(next)))
 		return false;
+	for (enum tree_mark mark = 0; mark < TREE_NR_MARKS; mark++)
+		if (marks[mark] & bit)
+			node_set_marks(node, mark, marks[mark] & ~bit);
 	slot_clear(&node->slots[offset]);
 	return true;
 }

@@ -129,6 +129,58 @@ static void test_bytes_in_hand(unsigned batch, unsigned truncate_batch)
 	env_close(&env);
 }
 
+static void *run_cut(void *arg)
+{
+	struct other *other = arg;
+	struct cache_thread *thread;
+
+	if (cache_thread_alloc(&thread, other->env->cache, 0))
+		bail("no memory for a thread");
+	other->err = mapping_resize(other->mapping, other->end, thread);
+	atomic_store(&other->done, true);
+	cache_thread_free(thread);
+	return NULL;
+}
+
+/* The main thread has bytes in hand of the page in which the file ends from now on. */
+static void test_tail_in_hand(void)
+{
+	struct env env;
+	struct other other;
+	struct vma *vma = env_vma(0, PAGE_SIZE);
+	struct extent run;
+	char bytes[2] = "??";
+	bool waits;
+
+	env_open(&env, 2, 1);
+	other = (struct other){
+		.env = &env,
+		.mapping = env_mapping(&env, PAGE_SIZE),
+		.end = 100,
+	};
+	vma_map(vma, other.mapping, env.thread);
+	if (vma_touch_begin(vma, env.thread, 0, true, &run))
+		bail("fault");
+	start(&other, run_cut);
+	while (mapping_size(other.mapping) != 100)
+		sched_yield();
+	usleep(5000); /* long enough to go wrong, if it does */
+	waits = !other.done;
+	run.base[99] = run.base[100] = 'x';
+	vma_touch_end();
+	pthread_join(other.pthread, NULL);
+	if (mapping_resize(other.mapping, PAGE_SIZE, env.thread))
+		bail("cannot resize");
+	mapping_read(other.mapping, 99, bytes, 2);
+	ok(waits && !other.err && bytes[0] == 'x' && !bytes[1],
+	   "guarantee N: what is stored behind a new end by who had the bytes in hand is zero");
+	ok(env_check(&env, &other.mapping, 1), "stock is right");
+	vma_unmap(vma, env.thread);
+	mapping_free(other.mapping, env.thread);
+	vma_free(vma);
+	env_close(&env);
+}
+
 /* The main thread holds the lock of one folio of many. */
 static void test_locked(unsigned truncate_batch)
 {
@@ -519,6 +571,8 @@ static void test_resizing(unsigned batch, unsigned truncate_batch, unsigned long
 		atomic_store(&race->size, size);
 		atomic_fetch_add(&race->seq, 1);
 		left += !nothing_beyond(race->mapping);
+		if (left)
+			break;
 		atomic_fetch_add(&race->seq, 1);
 		if (mapping_resize(race->mapping, pages * PAGE_SIZE, race->env.thread))
 			bail("cannot resize");
@@ -541,6 +595,7 @@ int main(void)
 
 	alarm(300); /* a deadlock ends as a failure */
 	test_lookup_waits_for_nobody();
+	test_tail_in_hand();
 	test_cut_before_insertion(false);
 	test_cut_before_insertion(true);
 	for (unsigned i = 0; i < ARRAY_SIZE(truncate_batches); i++) {
