@@ -19,6 +19,10 @@ void say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 noreturn void fail(enum exit_status status, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
+struct result;
+/* The published table @name; ends the process when there is none. @option begins the message. */
+struct result *reference_get(const char *option, const char *name);
+
 struct command {
 	const char *name, *summary;
 	int (*run)(
@@ -32,5 +36,6 @@ int cmd_speedup(int argc, char **argv);
 int cmd_run(int argc, char **argv);
 int cmd_truncate(int argc, char **argv);
 int cmd_topology(int argc, char **argv);
+int cmd_import(int argc, char **argv);
 
 #endif

@@ -15,6 +15,8 @@ const struct command commands[] = {
 	  cmd_speedup },
 	{ "run", "measure one engine, print its tables", cmd_run },
 	{ "truncate", "time truncations, page by page and in batches", cmd_truncate },
+	{ "import", "turn iozone's output, or a published table, into a result file",
+	  cmd_import },
 	{ "topology", "show the machine, and which CPU and node each worker would get",
 	  cmd_topology },
 	{ NULL, NULL, NULL },

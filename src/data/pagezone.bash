@@ -39,7 +39,7 @@ _pagezone()
 	COMPREPLY=()
 
 	if [ "${#words[@]}" -le 1 ]; then
-		_pagezone_words "$cur" "speedup run truncate topology $help"
+		_pagezone_words "$cur" "speedup run truncate import topology $help"
 		return
 	fi
 	if [[ $cur == --*=* ]]; then
@@ -47,7 +47,19 @@ _pagezone()
 		cur=${cur#*=}
 	fi
 
+	case $command:${#words[@]} in
+	import:2)
+		[[ $cur == -* ]] || prev=@import
+		;;
+	import:*)
+		[[ $cur == -* ]] || prev=--output
+		[ "${words[2]}" != reference ] || [ "${#words[@]}" -ne 3 ] || prev=@reference
+		;;
+	esac
+
 	case $prev in
+	@import) _pagezone_words "$cur" 'iozone reference' ;;
+	@reference) _pagezone_words "$cur" 'thp-page-cache-2013 batched-truncation-2017' ;;
 	--baseline | --patched | --engine)
 		specs='memory null kernel:dir='
 		for huge in never always within_size advise; do
@@ -92,6 +104,7 @@ _pagezone()
 		speedup) options="$common --baseline --patched --min-speedup" ;;
 		run) options="$common --engine" ;;
 		truncate) options=$truncate ;;
+		import) options=--output ;;
 		topology) options='--topology --threads --pin --format' ;;
 		*) options= ;;
 		esac

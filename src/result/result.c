@@ -176,6 +176,23 @@ int result_add_phase(struct result *result, const char *name, const char *title)
 	return 0;
 }
 
+int result_add_threads(struct result *result, unsigned threads)
+{
+	struct result_parameters *parameters = &result->parameters;
+	unsigned *grown;
+
+	for (unsigned i = 0; i < parameters->nr_threads; i++)
+		if (parameters->threads[i] == threads)
+			return 0;
+	grown = reallocarray(parameters->threads, (size_t)parameters->nr_threads + 1,
+			     sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	parameters->threads = grown;
+	grown[parameters->nr_threads++] = threads;
+	return 0;
+}
+
 int result_warn(struct result *result, const char *fmt, ...)
 {
 	char **warnings, *text;

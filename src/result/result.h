@@ -185,7 +185,7 @@ struct result {
 struct result *result_alloc(void);
 void result_free(struct result *result); /* everything below it too; NULL is fine */
 
-/* The arrays of a result, but for parameters.threads, grow only by these four. */
+/* The arrays of a result grow only by these five, parameters.threads also by its owner. */
 
 /* Appends a zeroed sample and returns it (valid until the next call); NULL: no memory. */
 struct result_sample *result_add_sample(struct result *result, unsigned nr_workers);
@@ -193,6 +193,8 @@ struct result_sample *result_add_sample(struct result *result, unsigned nr_worke
 int result_add_side(struct result *result, const char *name, const char *spec);
 /* @title NULL: the one that pagezone's phases have; the name for others. */
 int result_add_phase(struct result *result, const char *name, const char *title);
+/* Adds @threads to parameters.threads, once. 0 or -ENOMEM. */
+int result_add_threads(struct result *result, unsigned threads);
 /* A warning is data that carries advice; the same text is kept once. 1 when it is new, 0,
  * -ENOMEM. */
 int result_warn(struct result *result, const char *fmt, ...)

@@ -19,7 +19,7 @@ offers()
 	[ ${#COMPREPLY[@]} -eq 0 ] || printf '%s\n' "${COMPREPLY[@]}" | sort | paste -s -d ' '
 }
 
-is "$(offers 'pagezone ')" '--help --usage --version run speedup topology truncate' \
+is "$(offers 'pagezone ')" '--help --usage --version import run speedup topology truncate' \
 	'commands'
 is "$(offers 'pagezone sp')" 'speedup' 'the beginning of a command'
 is "$(offers 'pagezone speedup --pat')" '--patched' 'an option'
@@ -40,6 +40,8 @@ is "$(offers 'pagezone truncate --min-speedup 1.3:')" 'truncate' 'its one phase'
 is "$(offers 'pagezone truncate --patched cache:batch=1,')" '1,truncate-batch=1 1,truncate-batch=15' \
 	'its specs'
 is "$(offers 'pagezone speedup -t ')" '' 'nothing where a number is wanted'
+is "$(offers 'pagezone import ')" 'iozone reference' 'what can be imported'
+is "$(offers 'pagezone import reference th')" 'thp-page-cache-2013' 'a published table'
 touch "$tmp/machine.xml"
 is "$(offers "pagezone topology --topology $tmp/m")" "$tmp/machine.xml" 'a file name'
 
