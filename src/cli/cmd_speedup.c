@@ -16,7 +16,7 @@
 	"(the same, on any file system), memory (plain copies: the limit) or null (the "       \
 	"harness alone). pagezone(1) tells their other keys."
 
-enum { KEY_BASELINE = 512, KEY_PATCHED, KEY_MIN_SPEEDUP, KEY_ENGINE };
+enum { KEY_BASELINE = 512, KEY_PATCHED, KEY_MIN_SPEEDUP, KEY_REFERENCE, KEY_ENGINE };
 
 struct input {
 	struct measurement m;
@@ -40,6 +40,9 @@ static error_t parse_speedup(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_MIN_SPEEDUP:
 		measurement_add_gate(&input->m, arg);
+		return 0;
+	case KEY_REFERENCE:
+		measurement_reference(&input->m, arg);
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -68,6 +71,10 @@ int cmd_speedup(int argc, char **argv)
 		  1 },
 		{ "min-speedup", KEY_MIN_SPEEDUP, "RATIO[:PHASE[@THREADS]]", 0,
 		  "Exit with status 1 when a speed-up is below RATIO; may be repeated",
+		  1 },
+		{ "reference", KEY_REFERENCE, "NAME", 0,
+		  "Show the speed-ups of a published table below: thp-page-cache-2013 or "
+		  "batched-truncation-2017",
 		  1 },
 		{ 0 },
 	};

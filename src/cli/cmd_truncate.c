@@ -18,6 +18,7 @@ enum {
 	KEY_BASELINE = 512,
 	KEY_PATCHED,
 	KEY_MIN_SPEEDUP,
+	KEY_REFERENCE,
 	KEY_PAGES,
 	KEY_COUNT,
 	KEY_RUNS,
@@ -49,6 +50,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_MIN_SPEEDUP:
 		measurement_add_gate(&input->m, arg);
+		return 0;
+	case KEY_REFERENCE:
+		measurement_reference(&input->m, arg);
 		return 0;
 	case KEY_PAGES:
 		input->m.pages = options_number("--pages", arg, 1, MAX_PAGES);
@@ -98,6 +102,10 @@ int cmd_truncate(int argc, char **argv)
 		  1 },
 		{ "min-speedup", KEY_MIN_SPEEDUP, "RATIO[:PHASE[@THREADS]]", 0,
 		  "Exit with status 1 when a speed-up is below RATIO; may be repeated",
+		  1 },
+		{ "reference", KEY_REFERENCE, "NAME", 0,
+		  "Show the speed-ups of a published table below: thp-page-cache-2013 or "
+		  "batched-truncation-2017",
 		  1 },
 		{ "pages", KEY_PAGES, "N", 0,
 		  "Pages of 4 KiB that a truncation removes (default 1024)", 1 },

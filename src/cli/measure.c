@@ -99,6 +99,13 @@ void measurement_add_gate(struct measurement *m, const char *arg)
 	m->nr_gates++;
 }
 
+void measurement_reference(struct measurement *m, const char *arg)
+{
+	if (m->reference)
+		fail(EXIT_USAGE, "--reference %s: there is one reference", arg);
+	m->reference = reference_get("--reference", arg);
+}
+
 void measurement_destroy(struct measurement *m)
 {
 	for (unsigned i = 0; i < m->nr_sides; i++) {
@@ -236,6 +243,7 @@ static struct result *new_result(const struct measurement *m, const struct topo 
 	    environment_fill(&result->environment, topo) ||
 	    fill_parameters(&result->parameters, m))
 		fail(EXIT_CANNOT, "out of memory");
+	result->reference = m->reference; /* which is the result's from now on */
 	return result;
 }
 

@@ -14,6 +14,7 @@ struct measurement {
 	struct gate *gates;
 	unsigned nr_gates;
 	char *command_line;
+	struct result *reference; /* of --reference; NULL: not given */
 	/* Truncations of @pages pages are measured; else phases. */
 	bool truncates;
 	struct bench_truncation truncation;
@@ -34,6 +35,8 @@ void measurement_add_side(struct measurement *m, const char *name, const char *s
 void measurement_baseline(struct measurement_sides *sides, const char *arg);
 void measurement_patched(struct measurement_sides *sides, const char *arg);
 void measurement_add_gate(struct measurement *m, const char *arg);
+/* The argument of --reference. Ends the process when there is no such table, or one already. */
+void measurement_reference(struct measurement *m, const char *arg);
 /* "baseline", "patched", "patched2" …; the defaults where none was given. */
 void measurement_add_sides(struct measurement *m, struct measurement_sides *sides,
 			   const char *baseline, const char *patched);

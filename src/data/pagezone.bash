@@ -24,7 +24,7 @@ _pagezone()
 	local cur prev command line options batch huge specs gated n words
 	local common='--threads --size --total --record --phases --rounds --quick --layout
 		--limit --workers --pin --mem --seed --per --format --output --quiet'
-	local truncate='--baseline --patched --min-speedup --pages --count --runs --state --mapped
+	local truncate='--baseline --patched --min-speedup --reference --pages --count --runs --state --mapped
 		--threads --layout --pin --mem --seed --format --output --quiet'
 	local help='--help --usage --version'
 
@@ -59,7 +59,7 @@ _pagezone()
 
 	case $prev in
 	@import) _pagezone_words "$cur" 'iozone reference' ;;
-	@reference) _pagezone_words "$cur" 'thp-page-cache-2013 batched-truncation-2017' ;;
+	@reference | --reference) _pagezone_words "$cur" 'thp-page-cache-2013 batched-truncation-2017' ;;
 	--baseline | --patched | --engine)
 		specs='memory null kernel:dir='
 		for huge in never always within_size advise; do
@@ -101,7 +101,7 @@ _pagezone()
 		--pages | --count | --runs) ;;
 	*)
 		case $command in
-		speedup) options="$common --baseline --patched --min-speedup" ;;
+		speedup) options="$common --baseline --patched --min-speedup --reference" ;;
 		run) options="$common --engine" ;;
 		truncate) options=$truncate ;;
 		import) options=--output ;;

@@ -69,6 +69,22 @@ static void speedup_row(struct table *table, const struct tables *tables, unsign
 	}
 }
 
+/* What the reference has at the same thread counts. */
+static void published_row(struct table *table, const struct tables *tables,
+			  unsigned phase)
+{
+	table_row(table, "published:");
+	for (unsigned i = 0; i < tables->nr_threads; i++) {
+		struct text text;
+
+		table_cell(table, i,
+			   text_fixed(&text,
+				      result_published(tables->result, phase,
+						       tables->threads[i]),
+				      2));
+	}
+}
+
 static bool side_has_speedups(const struct result *result, unsigned side)
 {
 	for (unsigned i = 0; i < result->nr_speedups; i++)
@@ -109,6 +125,8 @@ static int phase_table(const struct tables *tables, unsigned phase, FILE *out,
 	for (unsigned side = 0; side < result->nr_sides; side++)
 		if (side_has_speedups(result, side))
 			speedup_row(&table, tables, phase, side);
+	if (result->reference)
+		published_row(&table, tables, phase);
 
 	fputs("** ", out);
 	text_put(out, result->phases[phase].title);

@@ -293,6 +293,21 @@ static void put_speedups(struct table *table, const struct block *block)
 	}
 }
 
+/* In the column of the first side that is compared, which it is to be held against. */
+static void put_published(struct table *table, const struct block *block)
+{
+	const struct result *result = block->result;
+	unsigned side = 0;
+	struct text text;
+
+	while (side + 1 < result->nr_sides &&
+	       !result_speedup(result, side, block->phase, block->threads))
+		side++;
+	text_fixed(&text, result_published(result, block->phase, block->threads), 2);
+	table_row(table, "published:");
+	table_cell(table, side, text.s);
+}
+
 static bool any_locks(const struct block *block)
 {
 	for (size_t i = 0; i < (size_t)block->result->nr_sides * block->nr_runs; i++)
@@ -330,6 +345,8 @@ static int put_block(struct block *block, FILE *out)
 				  SUMMARY_MEAN, text_locks);
 	if (block->nr_patched)
 		put_speedups(&table, block);
+	if (block->result->reference)
+		put_published(&table, block);
 	fputs("** ", out);
 	text_put(out, block->result->phases[block->phase].title);
 	fprintf(out, ", %s **\n", text_count(&text, block->threads, "thread"));

@@ -99,6 +99,7 @@ void result_free(struct result *result)
 	free(result->cells);
 	free(result->speedups);
 	free(result->warnings);
+	result_free(result->reference);
 	free(result);
 }
 
@@ -534,4 +535,20 @@ const struct result_speedup *result_speedup(const struct result *result, unsigne
 		return NULL;
 	return bsearch(&key, result->speedups, result->nr_speedups, sizeof(key),
 		       compare_speedups);
+}
+
+double result_published(const struct result *result, unsigned phase, unsigned threads)
+{
+	const struct result *reference = result->reference;
+	const char *name = result->phases[phase].name;
+
+	for (unsigned p = 0; reference && p < reference->nr_phases; p++) {
+		const struct result_speedup *speedup;
+
+		if (strcmp(reference->phases[p].name, name) != 0)
+			continue;
+		speedup = result_speedup(reference, 1, p, threads);
+		return speedup ? speedup->ratio : NAN;
+	}
+	return NAN;
 }

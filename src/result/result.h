@@ -179,6 +179,8 @@ struct result {
 	bool interrupted;
 	char **warnings;
 	unsigned nr_warnings;
+	/* Whose speed-ups tables show as published; NULL: none. Not in the JSON. */
+	struct result *reference;
 };
 
 /* Everything unknown: zeroed, but for what is -1 or UINT64_MAX then. NULL: no memory. */
@@ -240,6 +242,8 @@ const struct result_cell *result_cell(const struct result *result, unsigned side
 				      unsigned phase, unsigned threads);
 const struct result_speedup *result_speedup(const struct result *result, unsigned side,
 					    unsigned phase, unsigned threads);
+/* The speed-up that the reference of @result has of the phase of that name; NAN: none. */
+double result_published(const struct result *result, unsigned phase, unsigned threads);
 
 /*
  * JSON in the order of design.md, one sample a line; what result_derive() made of the

@@ -135,4 +135,28 @@ for damage in 's/2,249/2,x/' '3s/,/;/' '1s/run/walk/' '5s/5/5,1/' 3p 2,6d; do
 done
 PAGEZONE_DATADIR=$tmp/none refuses 'none/thp-page-cache-2013.csv' reference thp-page-cache-2013
 
+# --reference: a row below each table
+run "$PAGEZONE" speedup --baseline null --patched null -t 1,3,4 -S 64k -R 1 -q -i 0 \
+	--reference thp-page-cache-2013 -o "$r"
+status_is 0 'speedup --reference'
+is "$(grep -c '^published:' "$tmp/.out")" 2 'a row below each table'
+is "$(grep '^published:' "$tmp/.out" | head -n 1)" \
+	'published:          1.93         -      4.69' 'of what was posted, or -'
+has 'that is not saved' '[.. | strings] | all(test("1.93") | not)'
+run "$PAGEZONE" speedup --baseline null --patched null -t 1 -S 64k -R 1 -q -i 1 \
+	--reference batched-truncation-2017
+status_is 0 'a table of another command'
+like "$out" 'published: +-' 'has nothing to show'
+run "$PAGEZONE" truncate --pages 1 --count 2 --runs 1 -q --patched cache:batch=1 \
+	--patched cache:batch=2 --reference batched-truncation-2017
+status_is 0 'truncate --reference'
+like "$out" 'published: +1\.18'$'\n' 'has the speed-up of 2017'
+for command in speedup truncate; do
+	run "$PAGEZONE" $command --reference nothing
+	status_is 2 "$command: a table that is not there"
+	like "$err" "--reference: there is no published table 'nothing'" 'is named'
+	run "$PAGEZONE" $command --reference thp-page-cache-2013 --reference thp-page-cache-2013
+	status_is 2 "$command: there is one reference"
+done
+
 done_testing
