@@ -37,5 +37,6 @@ int cmd_run(int argc, char **argv);
 int cmd_truncate(int argc, char **argv);
 int cmd_topology(int argc, char **argv);
 int cmd_import(int argc, char **argv);
+int cmd_plot(int argc, char **argv);
 
 #endif

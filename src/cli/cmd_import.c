@@ -128,6 +128,7 @@ int cmd_import(int argc, char **argv)
 				   NULL };
 	struct input input = { 0 };
 	struct result *result;
+	char *command_line = command_line_join(argc, argv); /* before it is permuted */
 	int status;
 
 	input.words = calloc((size_t)argc + 1, sizeof(*input.words));
@@ -136,7 +137,7 @@ int cmd_import(int argc, char **argv)
 	argp_parse(&argp, argc, argv, 0, NULL, &input);
 	result = import(&input);
 	result->version = strdup(PACKAGE_VERSION);
-	result->command_line = command_line_join(argc, argv);
+	result->command_line = command_line;
 	if (!result->version || !result->command_line)
 		fail(EXIT_CANNOT, "out of memory");
 	tell(result);

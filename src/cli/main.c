@@ -17,6 +17,7 @@ const struct command commands[] = {
 	{ "truncate", "time truncations, page by page and in batches", cmd_truncate },
 	{ "import", "turn iozone's output, or a published table, into a result file",
 	  cmd_import },
+	{ "plot", "draw results: throughput and speed-up against threads", cmd_plot },
 	{ "topology", "show the machine, and which CPU and node each worker would get",
 	  cmd_topology },
 	{ NULL, NULL, NULL },

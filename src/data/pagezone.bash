@@ -39,7 +39,7 @@ _pagezone()
 	COMPREPLY=()
 
 	if [ "${#words[@]}" -le 1 ]; then
-		_pagezone_words "$cur" "speedup run truncate import topology $help"
+		_pagezone_words "$cur" "speedup run truncate import plot topology $help"
 		return
 	fi
 	if [[ $cur == --*=* ]]; then
@@ -54,6 +54,9 @@ _pagezone()
 	import:*)
 		[[ $cur == -* ]] || prev=--output
 		[ "${words[2]}" != reference ] || [ "${#words[@]}" -ne 3 ] || prev=@reference
+		;;
+	plot:*)
+		[[ $cur == -* || $prev == --per ]] || prev=--output
 		;;
 	esac
 
@@ -105,6 +108,7 @@ _pagezone()
 		run) options="$common --engine" ;;
 		truncate) options=$truncate ;;
 		import) options=--output ;;
+		plot) options='--output --per' ;;
 		topology) options='--topology --threads --pin --format' ;;
 		*) options= ;;
 		esac

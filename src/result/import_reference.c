@@ -122,7 +122,7 @@ static int row_2017(struct importer *in, char *const *columns)
 static const struct table tables[] = {
 	{ "thp-page-cache-2013",
 	  "phase,threads,baseline_kb_per_s,patched_kb_per_s,published_speedup",
-	  "without huge pages (2013)", "with huge pages in the page cache (2013)",
+	  "small pages (2013)", "huge pages (2013)",
 	  "imported: the table of Kirill A. Shutemov's third RFC of the transparent-huge-page "
 	  "page cache, linux-mm, 2013: iozone -B on 4 packages of 10 cores with 2 threads; one "
 	  "round; bytes and window_ns are made from the rates (1 s)",

@@ -19,7 +19,7 @@ offers()
 	[ ${#COMPREPLY[@]} -eq 0 ] || printf '%s\n' "${COMPREPLY[@]}" | sort | paste -s -d ' '
 }
 
-is "$(offers 'pagezone ')" '--help --usage --version import run speedup topology truncate' \
+is "$(offers 'pagezone ')" '--help --usage --version import plot run speedup topology truncate' \
 	'commands'
 is "$(offers 'pagezone sp')" 'speedup' 'the beginning of a command'
 is "$(offers 'pagezone speedup --pat')" '--patched' 'an option'

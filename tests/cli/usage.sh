@@ -64,7 +64,7 @@ run "$PAGEZONE" speedup --nonsense
 status_is 2 'an unknown option: status 2'
 like "$err" "nonsense" 'that names it'
 
-for words in '' speedup run truncate import topology; do
+for words in '' speedup run truncate import plot topology; do
 	# shellcheck disable=SC2086 # one word or none
 	run "$PAGEZONE" $words --help
 	status_is 0 "$words --help: status 0"
