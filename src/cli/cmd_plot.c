@@ -142,8 +142,19 @@ static int copy(FILE *from, int to)
 static int put_picture(FILE *picture, const char *path)
 {
 	char *target = realpath(path, NULL), *temp;
+	struct stat st;
 	int fd, err;
 
+	/* Renaming would not ask whether a file may be written, and replace what is none. */
+	if (target && !stat(target, &st) && !S_ISREG(st.st_mode)) {
+		free(target);
+		return S_ISDIR(st.st_mode) ? -EISDIR : -EINVAL;
+	}
+	if (target && access(target, W_OK)) {
+		err = -errno;
+		free(target);
+		return err;
+	}
 	if (!target)
 		target = strdup(path);
 	if (!target || asprintf(&temp, "%s.tmp.%d", target, getpid()) < 0)

@@ -15,6 +15,12 @@ has()
 	ok "$1" jq -e "$2" "$r"
 }
 
+is_valid()
+{
+	is "$(jq -r --slurpfile schema "$top_srcdir/src/data/pagezone-result-1.schema.json" \
+		-f "$top_srcdir/tests/schema.jq" "$r" 2>&1)" '' "$1 is valid"
+}
+
 # refuses WHAT ARGUMENT...: status 2, and WHAT in the one line of the message.
 refuses()
 {
@@ -34,7 +40,7 @@ refuses()
 run "$PAGEZONE" import iozone "$data/iozone-sweep.log" -o "$r"
 status_is 0 'a sweep over 1 to 4 processes'
 is "$err" '' 'nothing to say'
-has 'is a result' '.schema == "pagezone-result/1"'
+is_valid 'the result'
 has 'the thread counts and phases' '.parameters.threads == [1, 2, 3, 4] and
 	.parameters.phases == ["initial-writer", "rewriter", "reader", "re-reader"]'
 has 'file and record size' '.parameters.bytes == 4194304 and .parameters.per_thread_size and
@@ -57,6 +63,7 @@ run "$PAGEZONE" import iozone "$data/iozone-dead.log" -o "$r"
 status_is 0 'a log with a process that was killed, and interrupted'
 like "$err" 'interrupted' 'the interrupt is told'
 like "$err" '1 of 3 cells' 'the void cell is told'
+is_valid 'that, too,'
 has 'it is void, not 0' '.cells[0] | .void and .kb_per_s == null'
 has 'and has a reason' '.samples[0].failure | test("moved nothing")'
 has 'what came after is there' '.cells[2].total_kb_per_s == 3390306.6'
@@ -125,6 +132,7 @@ is "$(jq -r '.speedups[] | [.phase, .threads, .ratio] | @tsv' "$r" |
 	'its 63 speed-ups, to the digit'
 run "$PAGEZONE" import reference batched-truncation-2017 -o "$r"
 status_is 0 'the figures of 2017'
+is_valid 'the result'
 has 'five runs of two sides' '.samples | length == 10'
 mkdir "$tmp/data"
 for damage in 's/2,249/2,x/' '3s/,/;/' '1s/run/walk/' '5s/5/5,1/' 3p 2,6d; do

@@ -58,10 +58,17 @@ echo before >"$tmp/old.svg"
 cannot 3 'signal 9' "$r" -o "$tmp/old.svg"
 is "$(cat "$tmp/old.svg")" before 'the picture that was there stays'
 gnuplot 'cat >/dev/null; echo "<svg/>"'
+mkdir "$tmp/dir.svg"
+cannot 3 'dir.svg: Is a directory' "$r" -o "$tmp/dir.svg"
+rmdir "$tmp/dir.svg"
 cannot 3 'no/x.svg' "$r" -o "$tmp/no/x.svg"
 is "$(find "$tmp" -name '*.svg*' | sed 's,.*/,,')" old.svg 'no half of one is left behind'
 run env PATH="$path" "$PAGEZONE" plot "$r" -o "$tmp/old.svg"
 is "$status $(cat "$tmp/old.svg")" '0 <svg/>' 'else it is replaced'
+ln -s old.svg "$tmp/link.svg"
+run env PATH="$path" "$PAGEZONE" plot "$r" -o "$tmp/link.svg"
+ok 'a symbolic link stays' test -L "$tmp/link.svg"
+rm "$tmp/link.svg"
 path=$PATH
 
 # The script itself, which says what is drawn.
