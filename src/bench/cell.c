@@ -285,8 +285,7 @@ static void fill_worker(void *arg, unsigned id)
 	for (unsigned turn = 0; turn < nr_turns; turn++) {
 		if (turn == id || nr_turns == 1)
 			err = run->engine->ops->fill(&worker->engine,
-						     worker->store_buffer,
-						     run->crew->conf->record,
+						     worker_repeat_record, worker,
 						     &worker->why);
 		team_barrier(run->crew->team);
 	}

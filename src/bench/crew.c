@@ -93,6 +93,22 @@ int crew_call(struct crew *crew, team_fn *fn, void *arg, struct reason *why)
 	return err == -ECHILD ? reason_set(why, err, "%s", team_death(crew->team)) : err;
 }
 
+void worker_repeat_record(void *arg, uint64_t at, uint64_t bytes, char *to)
+{
+	const struct bench_worker *worker = arg;
+
+	at -= worker->engine.share->start;
+	while (bytes) {
+		uint64_t skip = at % worker->record;
+		uint64_t len = min_u64(worker->record - skip, bytes);
+
+		memcpy(to, worker->store_buffer + skip, len);
+		to += len;
+		at += len;
+		bytes -= len;
+	}
+}
+
 static void prepare_worker(void *arg, unsigned id)
 {
 	struct crew *crew = arg;
@@ -103,6 +119,7 @@ static void prepare_worker(void *arg, unsigned id)
 	size_t buffer = align_up(min_u64(conf->record, bytes), CACHELINE_SIZE);
 	uint64_t seed = seed_mix(conf->seed, id);
 
+	worker->record = conf->record;
 	worker->nr_records = div_round_up(bytes, conf->record);
 	if (worker_is_idle(worker))
 		return;

@@ -19,6 +19,7 @@ struct bench_worker {
 	char *store_buffer; /* the record that this worker stores, again and again */
 	char *load_buffer;
 	uint32_t *permutation; /* NULL when no phase is random */
+	uint64_t record;       /* bytes */
 	uint64_t nr_records;
 	int err; /* of the preparation, below */
 
@@ -64,6 +65,9 @@ static inline bool worker_is_idle(const struct bench_worker *worker)
 {
 	return !worker->nr_records;
 }
+
+/* An engine_content_fn: the share as stores of @worker's one record would leave it. */
+void worker_repeat_record(void *worker, uint64_t at, uint64_t bytes, char *to);
 
 /* @nr workers with their shares and, in @placements[@nr], their places; none runs yet. 0 or -errno. */
 int crew_alloc(struct crew **crew, const struct bench_conf *conf, unsigned nr,
