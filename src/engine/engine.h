@@ -49,8 +49,9 @@ struct engine_counters {
 
 struct engine {
 	const struct engine_ops *ops;
-	unsigned flags; /* enum engine_flags: those of ops, and what the spec adds */
-	char *spec;	/* as the user wrote it */
+	unsigned flags;	   /* enum engine_flags: those of ops, and what the spec adds */
+	char *spec;	   /* as the user wrote it */
+	const char *place; /* between open and close: where its files lie; NULL: nowhere */
 	char *mount; /* between open and close: type and options of what the files lie on */
 	union {
 		struct {

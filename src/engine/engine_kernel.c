@@ -42,6 +42,7 @@ static int kernel_open(struct engine *engine, const struct engine_setup *setups,
 		goto fail;
 	}
 	engine->opened = dir;
+	engine->place = dir->name;
 	return 0;
 fail:
 	free(dir);
@@ -55,6 +56,7 @@ static void kernel_close(struct engine *engine)
 	kernel_dir_close(engine->opened);
 	free(engine->opened);
 	engine->opened = NULL;
+	engine->place = NULL;
 	free(engine->mount);
 	engine->mount = NULL;
 }
