@@ -93,8 +93,8 @@ put()
 	printf %s "$word" | dd of="$1" bs=1 seek="$2" conv=notrunc status=none 2>/dev/null
 }
 
-# corrupt_file PID WHERE: at byte 1000003 of the last file that it has there.
-corrupt_file()
+# last_file PID WHERE: of those that it has there; nothing when it has none.
+last_file()
 {
 	local fd last=-1
 
@@ -102,7 +102,30 @@ corrupt_file()
 		[[ $(readlink "$fd") == *"$2"*'(deleted)' ]] || continue
 		[ "${fd##*/}" -lt "$last" ] || last=${fd##*/}
 	done
-	[ "$last" -lt 0 ] || put "/proc/$1/fd/$last" 1000003
+	[ "$last" -lt 0 ] || echo "/proc/$1/fd/$last"
+}
+
+# corrupt_file PID WHERE: at byte $at of its last file there.
+at=1000003
+corrupt_file()
+{
+	local file
+
+	file=$(last_file "$1" "$2")
+	[ -z "$file" ] || put "$file" "$at"
+}
+
+# age_file PID WHERE: gives it back the record 244 that it had the last time, and takes the one it has.
+age_file()
+{
+	local file
+
+	file=$(last_file "$1" "$2")
+	[ -n "$file" ] || return
+	dd if="$file" of="$tmp/new" bs=4096 skip=244 count=1 status=none 2>/dev/null
+	[ ! -s "$tmp/old" ] || dd if="$tmp/old" of="$file" bs=4096 seek=244 conv=notrunc \
+		status=none 2>/dev/null
+	mv "$tmp/new" "$tmp/old"
 }
 
 # corrupt_frames PID: in the middle of its largest private mapping.
@@ -111,6 +134,7 @@ corrupt_frames()
 	local range perms rest start end most=0 at=0
 
 	while read -r range perms rest; do
+		[[ $range =~ ^[0-9a-f]+-[0-9a-f]+$ ]] || continue
 		start=$((16#${range%-*})) end=$((16#${range#*-}))
 		[[ $perms == rw?p && $((end - start)) -gt $most ]] || continue
 		most=$((end - start)) at=$(((start + end) / 2 + 1003))
@@ -151,7 +175,7 @@ found()
 }
 
 if ! command -v pgrep >/dev/null; then
-	skip 'pgrep is not installed' 19
+	skip 'pgrep is not installed' 23
 	done_testing
 fi
 
@@ -162,11 +186,19 @@ corrupted corrupt_file "$dir" --engine "kernel:dir=$dir" -t 2 -i initial-writer,
 found "file 1 in $dir" '100000[3-5]'
 like "$err" 'initial-writer, -t 2: no figure: read back at the end' \
 	'what nobody loads any more is found at the end, and voids the writer'
+at=20000003
 corrupted corrupt_file "$dir" --engine "kernel:dir=$dir" -t 2 -i random-writer,random-reader \
 	--layout shared --workers process
-found "file 0 in $dir" '100000[3-5]'
+found "file 0 in $dir" '2000000[3-5]'
+like "$err" 'worker 1: .* \(record 4882, ' 'the number of the record is that in the file'
+at=1000003
 corrupted corrupt_file "$dir" --engine "kernel:dir=$dir,write=64k" -t 1 -i reverse-reader
 found "file 0 in $dir" '100000[3-5]'
+corrupted age_file "$dir" --engine "kernel:dir=$dir" -t 1 -i rewriter,random-writer,reader
+status_is 3 'a record of an earlier pass: status 3'
+like "$err" 'pass ([0-9]+)\); that is the whole record 244 of file 0, pass ([0-9]+)' \
+	'it is recognised'
+ok 'as one of an earlier pass' test "${BASH_REMATCH[1]:-0}" -gt "${BASH_REMATCH[2]:-0}"
 corrupted corrupt_file memfd: --engine cache:batch=8,map=uffd -t 1 -i rewriter,reader
 if [ -n "$no_uffd" ]; then
 	skip "$no_uffd" 3
