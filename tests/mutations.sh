@@ -25,7 +25,11 @@ caught_by()
 {
 	local log=$copy/test.log rc what
 
-	timeout -k 5 90 "${run[@]}" "$copy/build/tests/unit/$1" >"$log" 2>&1
+	# In a shell of its own, which keeps to itself what a crash makes it say.
+	(
+		timeout -k 5 30 "${run[@]}" "$copy/build/tests/unit/$1" >"$log" 2>&1
+		exit $?
+	) 2>/dev/null
 	rc=$?
 	[ $rc -ne 0 ] || return 1
 	what=$(sed -n 's/^not ok [0-9]* - //p' "$log" | head -n 1)

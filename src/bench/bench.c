@@ -29,6 +29,15 @@ struct bench {
 	bool warned_no_huge[BENCH_MAX_SIDES];
 	/* Cells that have no figure whatever comes: later rounds leave them out. */
 	bool is_void[BENCH_MAX_SIDES][NR_PHASES][BENCH_MAX_THREADS + 1];
+	/* --verify: of all thread counts and rounds, as what an arena had before must not pass. */
+	uint64_t pass;
+};
+
+/* The files of the side that runs. */
+struct files {
+	bool resident;	  /* a phase that needs them so finds them so */
+	bool whole;	  /* all bytes are those of the last pass; for --verify */
+	unsigned written; /* the phase that made it so, or that it was prepared for */
 };
 
 /* ---- the arena ---- */
@@ -164,9 +173,19 @@ static int run_phase(struct crew *crew, struct engine *engine, const struct phas
 	return err ? err : cell_measure(crew, engine, phase, why);
 }
 
+/* After a phase @ran, or could not. */
+static void look_at_files(struct files *files, enum access access, unsigned phase,
+			  bool ran)
+{
+	if (access == ACCESS_STORE || !files->resident)
+		files->written = phase;
+	if (access == ACCESS_STORE || !files->resident || !ran)
+		files->whole = ran;
+}
+
 static int measure_phase(struct bench *bench, struct crew *crew,
 			 const struct placement *placements, unsigned side,
-			 unsigned phase, unsigned round, bool *resident)
+			 unsigned phase, unsigned round, struct files *files)
 {
 	const struct bench_conf *conf = bench->conf;
 	struct result_sample *sample;
@@ -178,22 +197,24 @@ static int measure_phase(struct bench *bench, struct crew *crew,
 		return 0;
 	}
 	report_progress(bench, &conf->sides[side], conf->phases[phase], crew, round);
-	err = run_phase(crew, &conf->sides[side].engine, conf->phases[phase], *resident,
-			&why);
+	err = run_phase(crew, &conf->sides[side].engine, conf->phases[phase],
+			files->resident, &why);
 	if (err == -EINTR)
 		return err;
 	sample = record_sample(&bench->record, placements, side, phase, crew->nr, round);
 	if (!sample)
 		return -ENOMEM;
+	look_at_files(files, conf->phases[phase]->access, phase, !err);
 	if (err)
 		err = record_failure(sample, &why);
 	else
 		err = cell_collect(crew, sample);
 	if (err)
 		return err;
-	*resident = !sample->failure &&
-		    (!conf->phases[phase]->starts_empty ||
-		     !(conf->sides[side].engine.flags & ENGINE_FILLS));
+	files->whole &= !sample->failure || conf->phases[phase]->access == ACCESS_LOAD;
+	files->resident = !sample->failure &&
+			  (!conf->phases[phase]->starts_empty ||
+			   !(conf->sides[side].engine.flags & ENGINE_FILLS));
 	finish_sample(bench, crew, sample);
 	return 0;
 }
@@ -217,13 +238,40 @@ static int void_side(struct bench *bench, struct crew *crew,
 	return 0;
 }
 
+/* A mismatch at the end voids the cell that the files are of. 0; -EINTR; -ENOMEM. */
+static int read_back(struct bench *bench, struct crew *crew, unsigned side,
+		     unsigned round, unsigned phase)
+{
+	struct result *result = bench->record.result;
+	struct result_sample *sample = NULL;
+	struct reason why = { "" };
+	int err = cell_read_back(crew, &bench->conf->sides[side].engine, &why);
+
+	if (!err || err == -EINTR)
+		return err;
+	bench->is_void[side][phase][crew->nr] = true;
+	for (unsigned i = result->nr_samples; i-- && !sample;) {
+		struct result_sample *s = &result->samples[i];
+
+		if (s->side == side && s->phase == phase && s->threads == crew->nr &&
+		    s->round == round)
+			sample = s;
+	}
+	if (!sample || sample->failure)
+		return 0; /* it is void, and said so */
+	err = record_failure(sample, &why);
+	if (!err)
+		record_finish(&bench->record, sample);
+	return err;
+}
+
 /* All phases of a side whose workers are there. */
 static int run_phases(struct bench *bench, struct crew *crew,
 		      const struct placement *placements, unsigned side, unsigned round)
 {
 	struct engine *engine = &bench->conf->sides[side].engine;
 	struct reason why = { "" };
-	bool resident = false;
+	struct files files = { .resident = false };
 	int err;
 
 	err = cell_side_start(crew, engine, &why);
@@ -234,7 +282,9 @@ static int run_phases(struct bench *bench, struct crew *crew,
 	else
 		for (unsigned phase = 0; phase < bench->conf->nr_phases && !err; phase++)
 			err = measure_phase(bench, crew, placements, side, phase, round,
-					    &resident);
+					    &files);
+	if (!err && bench->conf->verify && files.whole)
+		err = read_back(bench, crew, side, round, files.written);
 	if (err == -EINTR || cell_side_stop(crew, engine) == -EINTR)
 		return -EINTR;
 	return err;
@@ -334,6 +384,7 @@ static int run_threads(struct bench *bench, unsigned nr_threads, unsigned round,
 	err = crew_alloc(&crew, conf, nr_threads, placements);
 	if (err)
 		return reason_set(why, err, "out of memory");
+	crew->pass = bench->pass;
 	err = fit_arena(bench, crew, why);
 	if (err)
 		goto out;
@@ -348,6 +399,7 @@ static int run_threads(struct bench *bench, unsigned nr_threads, unsigned round,
 	}
 	if (err == -EINTR)
 		return err; /* the workers still run: what they use is theirs */
+	bench->pass = crew->pass;
 	if (started)
 		crew_stop(crew);
 out:

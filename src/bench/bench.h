@@ -56,6 +56,7 @@ struct bench_conf {
 	enum pin_policy pin;
 	bool mem_local; /* memory from the worker's node; else where the system puts it */
 	uint64_t seed;
+	bool verify; /* records tell which they are, and readers check them; see bench/verify.h */
 	/*
 	 * NULL: phases. Else truncate_run() is to be called: @phases is phase_truncate, @bytes the size of a
 	 * truncation, @per_worker, and @record a page; all sides are there at once.

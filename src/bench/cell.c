@@ -72,6 +72,14 @@ int cell_side_stop(struct crew *crew, struct engine *engine)
 
 /* ---- one phase ---- */
 
+/* What the files hold by the last pass, or will by this one. */
+static void set_content(const struct phase_run *run, struct bench_worker *worker)
+{
+	worker->content = verify_content(run->crew->conf->seed,
+					 worker->engine.share->file, run->crew->pass);
+	worker->made = UINT64_MAX;
+}
+
 static void set_loop(struct phase_run *run, struct bench_worker *worker)
 {
 	const struct share *share = worker->engine.share;
@@ -87,7 +95,11 @@ static void set_loop(struct phase_run *run, struct bench_worker *worker)
 		.permutation = worker->permutation,
 		.buffer = run->access == ACCESS_LOAD ? worker->load_buffer :
 						       worker->store_buffer,
+		.content = &worker->content,
+		.first_index = worker->first_index,
+		.expected = worker->store_buffer,
 	};
+	set_content(run, worker);
 }
 
 /* Empties the file when the phase wants it so, then maps it. Others may still be emptying: barrier. */
@@ -108,7 +120,7 @@ static void map_worker(struct phase_run *run, struct bench_worker *worker)
 }
 
 /*
- * Loads leave the last record in the buffer: were they optimised away, or did they read
+ * Loads leave the last record in the buffer (and --verify what it should be in the other): were they optimised away, or did they read
  * something else than this worker wrote, it would not be the record that was stored.
  */
 static void check_loads(const struct phase_run *run, struct bench_worker *worker)
@@ -171,7 +183,10 @@ static void rehearse(const struct phase_run *run, struct bench_worker *worker)
 static void explain(const struct phase_run *run, struct bench_worker *worker, int err,
 		    const struct sigbus_guard *guard)
 {
-	if (run->engine->ops->explain)
+	if (worker->loop.mismatch)
+		verify_tell(&worker->content, &worker->loop.wrong, worker->load_buffer,
+			    worker->store_buffer, run->engine->place, &worker->why);
+	else if (run->engine->ops->explain)
 		run->engine->ops->explain(&worker->engine, err, guard, &worker->why);
 	cell_fail_worker(worker, err);
 }
@@ -262,13 +277,17 @@ int cell_measure(struct crew *crew, struct engine *engine, const struct phase *p
 		 struct reason *why)
 {
 	enum access access = engine->flags & ENGINE_NO_COPY ? ACCESS_NONE : phase->access;
+	bool verify = crew->conf->verify;
 
+	if (verify && access == ACCESS_STORE)
+		crew->pass++;
 	crew->run = (struct phase_run){
 		.crew = crew,
 		.engine = engine,
 		.phase = phase,
 		.access = access,
-		.loop = loop_choose(access, phase->order),
+		.loop = verify ? loop_choose_verified(access, phase->order) :
+				 loop_choose(access, phase->order),
 	};
 	return crew_call(crew, phase_worker, &crew->run, why);
 }
@@ -277,16 +296,17 @@ static void fill_worker(void *arg, unsigned id)
 {
 	struct phase_run *run = arg;
 	struct bench_worker *worker = &run->crew->workers[id];
+	engine_content_fn *content = run->crew->conf->verify ? worker_make_records :
+							       worker_repeat_record;
 	unsigned nr_turns = run->crew->conf->shared ? run->crew->nr : 1;
 	int err = 0;
 
 	worker->failed = false;
 	worker->why.text[0] = '\0';
+	set_content(run, worker);
 	for (unsigned turn = 0; turn < nr_turns; turn++) {
 		if (turn == id || nr_turns == 1)
-			err = run->engine->ops->fill(&worker->engine,
-						     worker->store_buffer,
-						     run->crew->conf->record,
+			err = run->engine->ops->fill(&worker->engine, content, worker,
 						     &worker->why);
 		team_barrier(run->crew->team);
 	}
@@ -303,6 +323,7 @@ int cell_make_resident(struct crew *crew, struct engine *engine, struct reason *
 		return 0;
 	if (engine->flags & ENGINE_FILLS) {
 		crew->run = (struct phase_run){ .crew = crew, .engine = engine };
+		crew->pass++;
 		err = crew_call(crew, fill_worker, &crew->run, why);
 	} else {
 		err = cell_measure(crew, engine, &phases[0], why);
@@ -313,6 +334,20 @@ int cell_make_resident(struct crew *crew, struct engine *engine, struct reason *
 	return err ? reason_set(why, err, "could not write the files beforehand: %s",
 				inner.text) :
 		     0;
+}
+
+int cell_read_back(struct crew *crew, struct engine *engine, struct reason *why)
+{
+	static const struct phase read_back = { .name = "read-back",
+						.access = ACCESS_LOAD,
+						.order = ORDER_ASCENDING };
+	struct reason inner;
+	int err = cell_measure(crew, engine, &read_back, why);
+
+	if (err)
+		return err;
+	err = cell_first_failure(crew, &inner);
+	return err ? reason_set(why, err, "read back at the end: %s", inner.text) : 0;
 }
 
 /* ---- from workers to a sample ---- */

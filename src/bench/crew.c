@@ -93,6 +93,59 @@ int crew_call(struct crew *crew, team_fn *fn, void *arg, struct reason *why)
 	return err == -ECHILD ? reason_set(why, err, "%s", team_death(crew->team)) : err;
 }
 
+void worker_repeat_record(void *arg, uint64_t at, uint64_t bytes, char *to)
+{
+	const struct bench_worker *worker = arg;
+
+	at -= worker->engine.share->start;
+	while (bytes) {
+		uint64_t skip = at % worker->record;
+		uint64_t len = min_u64(worker->record - skip, bytes);
+
+		memcpy(to, worker->store_buffer + skip, len);
+		to += len;
+		at += len;
+		bytes -= len;
+	}
+}
+
+void worker_make_records(void *arg, uint64_t at, uint64_t bytes, char *to)
+{
+	struct bench_worker *worker = arg;
+	const struct share *share = worker->engine.share;
+
+	while (bytes) {
+		uint64_t k = (at - share->start) / worker->record, len;
+		struct verify_record record = {
+			.index = worker->first_index + k,
+			.offset = share->start + k * worker->record,
+		};
+
+		record.bytes = min_u64(worker->record, share->end - record.offset);
+		if (worker->made != k)
+			verify_fill(&worker->content, &record, worker->store_buffer);
+		worker->made = k;
+		len = min_u64(record.offset + record.bytes - at, bytes);
+		memcpy(to, worker->store_buffer + (at - record.offset), len);
+		to += len;
+		at += len;
+		bytes -= len;
+	}
+}
+
+/* How many records there are in the file before those of worker @id. */
+static uint64_t first_index(const struct crew *crew, unsigned id)
+{
+	const struct share *shares = crew->layout.shares;
+	uint64_t nr = 0;
+
+	for (unsigned i = 0; i < id; i++)
+		if (shares[i].file == shares[id].file)
+			nr += div_round_up(shares[i].end - shares[i].start,
+					   crew->conf->record);
+	return nr;
+}
+
 static void prepare_worker(void *arg, unsigned id)
 {
 	struct crew *crew = arg;
@@ -103,7 +156,9 @@ static void prepare_worker(void *arg, unsigned id)
 	size_t buffer = align_up(min_u64(conf->record, bytes), CACHELINE_SIZE);
 	uint64_t seed = seed_mix(conf->seed, id);
 
+	worker->record = conf->record;
 	worker->nr_records = div_round_up(bytes, conf->record);
+	worker->first_index = first_index(crew, id);
 	if (worker_is_idle(worker))
 		return;
 	worker->memory_bytes = worker_private_bytes(conf, share);

@@ -19,12 +19,17 @@ struct bench_worker {
 	char *store_buffer; /* the record that this worker stores, again and again */
 	char *load_buffer;
 	uint32_t *permutation; /* NULL when no phase is random */
+	uint64_t record;       /* bytes */
 	uint64_t nr_records;
-	int err; /* of the preparation, below */
+	uint64_t first_index; /* of its first record, in the file */
+	int err;	      /* of the preparation, below */
 
 	/* Of the side that runs now. */
 	struct engine_worker engine;
 	struct loop loop;
+	struct verify_content
+		content; /* --verify: what its file holds, or will when it is written */
+	uint64_t made; /* the record that is in the store buffer; see worker_make_records() */
 	uint64_t start_ns, end_ns; /* of the loop */
 	uint64_t unmap_start_ns, unmap_end_ns;
 	struct engine_counters counters;
@@ -57,6 +62,7 @@ struct crew {
 	struct engine_setup setup;
 	struct bench_worker *workers; /* [nr] */
 	unsigned nr;
+	uint64_t pass; /* --verify: how often files were written; each time other content */
 	struct phase_run run; /* the call that is under way */
 };
 
@@ -64,6 +70,11 @@ static inline bool worker_is_idle(const struct bench_worker *worker)
 {
 	return !worker->nr_records;
 }
+
+/* An engine_content_fn: the share as stores of @worker's one record would leave it. */
+void worker_repeat_record(void *worker, uint64_t at, uint64_t bytes, char *to);
+/* The same for --verify: its share after the pass of @worker->content. First, @made is to be UINT64_MAX. */
+void worker_make_records(void *worker, uint64_t at, uint64_t bytes, char *to);
 
 /* @nr workers with their shares and, in @placements[@nr], their places; none runs yet. 0 or -errno. */
 int crew_alloc(struct crew **crew, const struct bench_conf *conf, unsigned nr,

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "bench/phase.h"
+#include "bench/verify.h"
 #include "engine/engine.h"
 
 struct loop;
@@ -29,8 +30,21 @@ struct loop {
 	const uint32_t *permutation; /* of 0 … nr_records - 1; ORDER_RANDOM only */
 	char *buffer;		     /* @record bytes */
 	uint64_t bytes;		     /* out: what was moved */
+
+	/* Of --verify. Behind all else: the ordinary loops do not know of it. */
+	const struct verify_content *content; /* what the records are to hold */
+	uint64_t first_index; /* of the share's first record, in the file */
+	char *expected;	      /* @record bytes: what a load should have found */
+	bool mismatch; /* out: the loop ended with a record that is not as expected */
+	struct verify_record
+		wrong; /* out: that record; @buffer and @expected still have it */
 };
 
 loop_fn *loop_choose(enum access access, enum order order);
+/*
+ * The same, but each record is made before it is stored, and checked after it was loaded; -EBADMSG,
+ * with @mismatch set, at the first that is wrong. Not for ACCESS_NONE.
+ */
+loop_fn *loop_choose_verified(enum access access, enum order order);
 
 #endif

@@ -89,6 +89,10 @@ static int open_side(const struct bench_conf *conf, struct bench_side *side,
 			"--workers process goes with engines of the kernel (kernel, "
 			"tmpfs), but %s is %s, which lives in one process",
 			side->name, side->engine.spec);
+	if (conf->verify && side->engine.flags & ENGINE_NO_COPY)
+		return reason_set(why, -EINVAL,
+				  "--verify: %s is %s, which moves no bytes to check",
+				  side->name, side->engine.spec);
 	if (conf->truncation && refuse_truncation(conf, side, why))
 		return -EINVAL;
 	if (!side->engine.ops->open)

@@ -130,7 +130,7 @@ static int fill_share(const struct truncate_side *side, struct bench_worker *wor
 	int err = 0;
 
 	if (fills)
-		err = ops->fill(&worker->engine, worker->store_buffer, side->conf->record,
+		err = ops->fill(&worker->engine, worker_repeat_record, worker,
 				&worker->why);
 	else if (ops->empty && engine_share_is_file(&worker->engine))
 		err = ops->empty(&worker->engine,

@@ -224,6 +224,7 @@ static int fill_parameters(struct result_parameters *p, const struct measurement
 	p->record = options->record;
 	p->rounds = options->rounds;
 	p->seed = options->seed;
+	p->verify = options->verify;
 	if (set_text(&p->layout, options->shared ? "shared" : "private") ||
 	    set_text(&p->workers, options->processes ? "process" : "thread") ||
 	    set_text(&p->pin, pin_name(options->pin)) ||
@@ -362,6 +363,7 @@ static struct bench_conf bench_conf(struct measurement *m, const struct topo *to
 		.pin = options->pin,
 		.mem_local = options->mem_local,
 		.seed = options->seed,
+		.verify = options->verify,
 		.stop = &stop_signal,
 		.progress = on_progress,
 		.warn = on_warn,

@@ -20,6 +20,7 @@ enum {
 	KEY_SEED,
 	KEY_PER,
 	KEY_LIMIT,
+	KEY_VERIFY,
 };
 
 static const struct argp_option common_options[] = {
@@ -50,6 +51,10 @@ static const struct argp_option common_options[] = {
 	  1 },
 	{ "limit", KEY_LIMIT, NULL, 0,
 	  "Measure the memory engine too, as a row of the tables", 1 },
+	{ "verify", KEY_VERIFY, NULL, 0,
+	  "Check every record that is loaded, and all files at the end; figures include "
+	  "that",
+	  1 },
 	{ "seed", KEY_SEED, "N", 0, "Of the random phases and the resampling (default 1)",
 	  1 },
 	{ NULL, 0, NULL, 0, "Where workers run:", 2 },
@@ -201,6 +206,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_LIMIT:
 		options->limit = true;
+		return 0;
+	case KEY_VERIFY:
+		options->verify = true;
 		return 0;
 	case KEY_SEED:
 		options->seed = options_number("--seed", arg, 0, INT64_MAX);

@@ -30,7 +30,7 @@ struct options {
 	const struct phase *phases[NR_PHASES];
 	size_t nr_phases;
 	unsigned rounds; /* 0: not given */
-	bool quick, shared, quiet, limit, processes;
+	bool quick, shared, quiet, limit, processes, verify;
 	enum pin_policy pin;
 	bool mem_local;
 	uint64_t seed;

@@ -23,7 +23,7 @@ _pagezone()
 {
 	local cur prev command line options batch huge specs gated n words
 	local common='--threads --size --total --record --phases --rounds --quick --layout
-		--limit --workers --pin --mem --seed --per --format --output --quiet'
+		--limit --workers --pin --mem --verify --seed --per --format --output --quiet'
 	local truncate='--baseline --patched --min-speedup --reference --pages --count --runs --state --mapped
 		--threads --layout --pin --mem --seed --format --output --quiet'
 	local help='--help --usage --version'

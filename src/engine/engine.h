@@ -49,8 +49,9 @@ struct engine_counters {
 
 struct engine {
 	const struct engine_ops *ops;
-	unsigned flags; /* enum engine_flags: those of ops, and what the spec adds */
-	char *spec;	/* as the user wrote it */
+	unsigned flags;	   /* enum engine_flags: those of ops, and what the spec adds */
+	char *spec;	   /* as the user wrote it */
+	const char *place; /* between open and close: where its files lie; NULL: nowhere */
 	char *mount; /* between open and close: type and options of what the files lie on */
 	union {
 		struct {
@@ -72,6 +73,9 @@ struct engine {
 	const struct engine_setup *setup; /* between start and stop */
 	void *state;			  /* the engine's own, between start and stop */
 };
+
+/* Puts what the file is to hold from byte @at on, all of it inside the worker's share, into @to. */
+typedef void engine_content_fn(void *arg, uint64_t at, uint64_t bytes, char *to);
 
 struct engine_worker {
 	struct engine *engine;
@@ -128,11 +132,11 @@ struct engine_ops {
 	int (*empty)(struct engine_worker *worker, struct reason *why);
 	/*
 	 * ENGINE_FILLS. In the worker, nothing is mapped: makes its share of the files new and resident
-	 * by other means than stores, with repetitions of @record. Workers of one file come one after
-	 * the other, ascending: it grows from nothing.
+	 * by other means than stores. @content is asked for one piece after the other, ascending.
+	 * Workers of one file come one after the other, ascending: it grows from nothing.
 	 */
-	int (*fill)(struct engine_worker *worker, const char *record,
-		    uint64_t record_bytes, struct reason *why);
+	int (*fill)(struct engine_worker *worker, engine_content_fn *content, void *arg,
+		    struct reason *why);
 	/* In the worker: its file, with empty page tables. */
 	int (*map)(struct engine_worker *worker, struct reason *why);
 	void (*unmap)(struct engine_worker *worker);

@@ -42,6 +42,7 @@ static int kernel_open(struct engine *engine, const struct engine_setup *setups,
 		goto fail;
 	}
 	engine->opened = dir;
+	engine->place = dir->name;
 	return 0;
 fail:
 	free(dir);
@@ -55,6 +56,7 @@ static void kernel_close(struct engine *engine)
 	kernel_dir_close(engine->opened);
 	free(engine->opened);
 	engine->opened = NULL;
+	engine->place = NULL;
 	free(engine->mount);
 	engine->mount = NULL;
 }
@@ -303,21 +305,6 @@ static int kernel_fault(struct engine_worker *worker, uint64_t offset, bool writ
 
 /* ---- files made resident by write(2) ---- */
 
-/* @bytes of the share from @at on, as stores of @record would leave them. */
-static void fill_piece(char *to, uint64_t at, uint64_t bytes, const char *record,
-		       uint64_t record_bytes)
-{
-	while (bytes) {
-		uint64_t skip = at % record_bytes,
-			 len = min_u64(record_bytes - skip, bytes);
-
-		memcpy(to, record + skip, len);
-		to += len;
-		at += len;
-		bytes -= len;
-	}
-}
-
 static int write_all(int fd, const char *from, uint64_t bytes, uint64_t offset)
 {
 	while (bytes) {
@@ -334,8 +321,8 @@ static int write_all(int fd, const char *from, uint64_t bytes, uint64_t offset)
 	return 0;
 }
 
-static int kernel_fill(struct engine_worker *worker, const char *record,
-		       uint64_t record_bytes, struct reason *why)
+static int kernel_fill(struct engine_worker *worker, engine_content_fn *content,
+		       void *arg, struct reason *why)
 {
 	struct kernel_worker *kw = worker->state;
 	const struct kernel_dir *dir = worker->engine->opened;
@@ -362,7 +349,7 @@ static int kernel_fill(struct engine_worker *worker, const char *record,
 		/* In pieces of the file, whose borders a share need not meet. */
 		uint64_t end = min_u64(at - at % piece + piece, share->end);
 
-		fill_piece(buffer, at - share->start, end - at, record, record_bytes);
+		content(arg, at, end - at, buffer);
 		err = write_all(kw->fd, buffer, end - at, at);
 		at = end;
 	}

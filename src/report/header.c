@@ -264,6 +264,16 @@ static int put_rounds(const struct result *result, FILE *out)
 	return line_close(&line, is_truncation(parameters) ? "runs:" : "rounds:", out);
 }
 
+static int put_verified(const struct result *result, FILE *out)
+{
+	struct line line;
+
+	line_open(&line);
+	if (result->parameters.verify)
+		line_add(&line, "; ", "every record checked; figures include that");
+	return line_close(&line, "verified:", out);
+}
+
 static int put_frames(const struct result *result, FILE *out)
 {
 	const struct result_environment *environment = &result->environment;
@@ -341,6 +351,8 @@ int report_header(const struct result *result, FILE *out)
 		err = put_workers(result, out);
 	if (!err)
 		err = put_rounds(result, out);
+	if (!err)
+		err = put_verified(result, out);
 	if (!err)
 		err = put_frames(result, out);
 	if (!err)

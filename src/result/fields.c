@@ -64,6 +64,7 @@ const struct field fields_parameters[] = {
 	PARAMETER(mem, FIELD_STRING),
 	PARAMETER(pinned, FIELD_STRING),
 	PARAMETER(per, FIELD_STRING),
+	PARAMETER(verify, FIELD_BOOL, .flags = FIELD_SPARSE),
 	PARAMETER(truncate_pages, FIELD_U64_OR_NULL, .flags = FIELD_SPARSE),
 	PARAMETER(truncate_count, FIELD_U64_OR_NULL, .flags = FIELD_SPARSE),
 	PARAMETER(truncate_state, FIELD_STRING, .flags = FIELD_SPARSE),

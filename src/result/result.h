@@ -156,6 +156,7 @@ struct result_parameters {
 	char *layout, *workers, *pin, *mem; /* as asked for */
 	char *pinned; /* what came of it: "spread", "none", "none (not permitted)" */
 	char *per;    /* "thread" or "total": what tables print */
+	bool verify; /* records were made and checked within the windows; false: no key */
 	/* Of truncations; UINT64_MAX, UINT64_MAX, NULL, NULL (no keys): there were none. */
 	uint64_t truncate_pages, truncate_count; /* of each; of each worker and round */
 	char *truncate_state;			 /* "dirty" or "clean" */

@@ -44,6 +44,7 @@ done <<-'EOT'
 	.sides[1].mount = null|result.sides\[1\].mount: is null
 	.cells[0].void = false|result.cells\[0\].void: is not true
 	del(.speedups[0].low)|result.speedups\[0\].low: is missing
+	.parameters.verify = "yes"|parameters.verify: is string, not boolean
 	.parameters.per = "cpu"|result.parameters.per: is none of
 	.parameters.threads = [0]|result.parameters.threads\[0\]: is below 1
 	.sides[0].name = ""|result.sides\[0\].name: is too short

@@ -352,7 +352,9 @@ static void test_truncation(unsigned batch)
 			int err = vma_touch_begin(vma, env.thread, at, true, &run);
 
 			if (!err) {
-				run.base[at - run.start] = 'x';
+				atomic_store_explicit((_Atomic char *)run.base +
+							      (at - run.start),
+						      'x', memory_order_relaxed);
 				vma_touch_end();
 			}
 			failed += err == -ENOMEM;

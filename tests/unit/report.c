@@ -167,6 +167,13 @@ static void test_full(void)
 	result->parameters.per_thread_size = true;
 	text = printed(report_header, result);
 	ok(strstr(text, "512 MiB per thread") != NULL, "a size per thread");
+	ok(!strstr(text, "verified"), "nothing about verifying");
+	free(text);
+	result->parameters.verify = true;
+	text = printed(report_header, result);
+	ok(strstr(text, "\nverified:   every record checked; figures include that\n") !=
+		   NULL,
+	   "but of a verified run");
 	free(text);
 	text = printed(report_locks, result);
 	ok(lines_are_tidy(text, 80), "so have the locks");

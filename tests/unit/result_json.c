@@ -36,7 +36,7 @@ static void add_times(struct result *result)
 	result->parameters.truncate_mapped = copied("no");
 }
 
-/* With real page faults and times as well, so that each key is there. */
+/* With real page faults, times and a mark of --verify as well, so that each key is there. */
 static struct result *full(void)
 {
 	struct result *result = fixture_full();
@@ -46,6 +46,7 @@ static struct result *full(void)
 		if (result->samples[i].side == 1)
 			fixture_real_faults(&result->samples[i], 512);
 	add_times(result);
+	result->parameters.verify = true;
 	return result;
 }
 
