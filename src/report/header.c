@@ -241,6 +241,15 @@ static int put_workers(const struct result *result, FILE *out)
 	return line_close(&line, "workers:", out);
 }
 
+/* What others measured: how their rounds and windows were is not ours to say. */
+static bool is_imported(const struct result *result)
+{
+	static const char command[] = "pagezone import ";
+
+	return known(result->command_line) &&
+	       !strncmp(result->command_line, command, strlen(command));
+}
+
 static int put_rounds(const struct result *result, FILE *out)
 {
 	const struct result_parameters *parameters = &result->parameters;
@@ -252,6 +261,9 @@ static int put_rounds(const struct result *result, FILE *out)
 		line_add(&line, ", ", "%s",
 			 text_count(&text, parameters->rounds,
 				    is_truncation(parameters) ? "run" : "round"));
+	if (is_imported(result))
+		return line_close(&line,
+				  is_truncation(parameters) ? "runs:" : "rounds:", out);
 	if (parameters->rounds && result->nr_sides > 1 && is_truncation(parameters))
 		line_add(&line, ", ",
 			 "the sides in short turns, their order flipped "
@@ -310,8 +322,9 @@ static int put_unit(const struct result *result, FILE *out)
 		line_add(&line, "; ", "median of %u rounds", parameters->rounds);
 	if (parameters->rounds > 1 && result->nr_sides > 1)
 		line_add(&line, "; ", "speed-up: median of the ratios of each round");
-	line_add(&line, "; ",
-		 "window: from the last worker's start to the last one's end");
+	if (!is_imported(result))
+		line_add(&line, "; ",
+			 "window: from the last worker's start to the last one's end");
 	return line_close(&line, "unit:", out);
 }
 

@@ -122,6 +122,15 @@ static void test_reference(void)
 	char *text;
 
 	report_golden(tables_per_thread, result, "tables-2013.txt");
+	free(result->command_line);
+	result->command_line = strdup("pagezone import reference x -o y");
+	ok_printed(report_header, result,
+		   "pagezone 1.2.3: pagezone import reference x -o y\n"
+		   "engines:    baseline  cache:batch=1\n"
+		   "            patched   cache:batch=512\n"
+		   "rounds:     1 round\n"
+		   "unit:       kB/s per thread (1 kB = 1024 bytes)\n\n",
+		   "the header of what was imported says nothing of how it was measured");
 	report_golden(tables_per_total, result, "tables-2013-total.txt");
 	report_golden(report_csv, result, "tables-2013.csv");
 	test_published(result);
