@@ -77,3 +77,49 @@ out:
 	free(sorted);
 	return err;
 }
+
+int bootstrap_ratio(struct interval *interval, const double *values, size_t nr,
+		    const double *base, size_t nr_base, uint64_t seed)
+{
+	size_t most = nr > nr_base ? nr : nr_base;
+	double *sorted, *sorted_base, *ratios;
+	struct random random;
+	size_t *times;
+	int err = -ENOMEM;
+
+	if (!nr || !nr_base)
+		return -EINVAL;
+	sorted = malloc(nr * sizeof(*sorted));
+	sorted_base = malloc(nr_base * sizeof(*sorted_base));
+	ratios = malloc(NR_RESAMPLES * sizeof(*ratios));
+	times = malloc(most * sizeof(*times));
+	if (!sorted || !sorted_base || !ratios || !times)
+		goto out;
+
+	memcpy(sorted, values, nr * sizeof(*sorted));
+	memcpy(sorted_base, base, nr_base * sizeof(*sorted_base));
+	gsl_sort(sorted, 1, nr);
+	gsl_sort(sorted_base, 1, nr_base);
+	interval->value = gsl_stats_median_from_sorted_data(sorted, 1, nr) /
+			  gsl_stats_median_from_sorted_data(sorted_base, 1, nr_base);
+	interval->low = interval->high = NAN;
+	err = 0;
+	if (nr == 1 || nr_base == 1)
+		goto out;
+
+	random_init(&random, seed);
+	for (size_t i = 0; i < NR_RESAMPLES; i++)
+		ratios[i] = resample_median(sorted, times, nr, &random) /
+			    resample_median(sorted_base, times, nr_base, &random);
+	gsl_sort(ratios, 1, NR_RESAMPLES);
+	interval->low =
+		gsl_stats_quantile_from_sorted_data(ratios, 1, NR_RESAMPLES, 0.025);
+	interval->high =
+		gsl_stats_quantile_from_sorted_data(ratios, 1, NR_RESAMPLES, 0.975);
+out:
+	free(times);
+	free(ratios);
+	free(sorted_base);
+	free(sorted);
+	return err;
+}

@@ -36,6 +36,14 @@ struct interval {
 int bootstrap_median(struct interval *interval, const double *values, size_t nr,
 		     uint64_t seed);
 
+/*
+ * The median of @nr >= 1 values divided by that of @nr_base >= 1 others, all finite and the latter above 0, and its
+ * 95 % interval: as above, but each side is resampled by itself (Efron and Tibshirani 1993, 8.3: two
+ * samples), for there are no pairs. NAN where either has one value only.
+ */
+int bootstrap_ratio(struct interval *interval, const double *values, size_t nr,
+		    const double *base, size_t nr_base, uint64_t seed);
+
 #define BOOTSTRAP_ENOUGH 6
 
 /*
