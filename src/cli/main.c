@@ -15,6 +15,7 @@ const struct command commands[] = {
 	  cmd_speedup },
 	{ "run", "measure one engine, print its tables", cmd_run },
 	{ "truncate", "time truncations, page by page and in batches", cmd_truncate },
+	{ "compare", "compare saved results, gate on what is significant", cmd_compare },
 	{ "topology", "show the machine, and which CPU and node each worker would get",
 	  cmd_topology },
 	{ NULL, NULL, NULL },

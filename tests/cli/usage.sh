@@ -64,7 +64,7 @@ run "$PAGEZONE" speedup --nonsense
 status_is 2 'an unknown option: status 2'
 like "$err" "nonsense" 'that names it'
 
-for words in '' speedup run truncate topology; do
+for words in '' speedup run truncate compare topology; do
 	# shellcheck disable=SC2086 # one word or none
 	run "$PAGEZONE" $words --help
 	status_is 0 "$words --help: status 0"
@@ -78,6 +78,6 @@ for words in '' speedup run truncate topology; do
 	like "$out" '^pagezone [0-9]' 'its version'
 done
 run "$PAGEZONE" --help
-like "$out" 'speedup .*run .*truncate .*topology ' 'the commands stand in --help'
+like "$out" 'speedup .*run .*truncate .*compare .*topology ' 'the commands stand in --help'
 
 done_testing
