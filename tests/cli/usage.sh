@@ -57,6 +57,9 @@ refuses "-t 0" topology -t 0
 refuses "--pin up" topology --pin up
 refuses "-f csv" topology -f csv
 
+refuses "slow=0" run --engine memory:slow=0
+refuses "slow=x" run --engine memory:slow=x
+
 run "$PAGEZONE"
 status_is 2 'no command: status 2'
 like "$err" 'Usage: pagezone' 'and the usage on standard error'
