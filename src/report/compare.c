@@ -545,7 +545,7 @@ static int outcome_noisy(struct outcomes *outcomes, const char *gate,
 			 const struct comparison_cell *cell, double percent)
 {
 	size_t enough = 0;
-	char rounds[96], detectable[64];
+	char rounds[64], detectable[96];
 
 	if (isfinite(cell->design.sd))
 		enough = significance_enough(&cell->design, comparison->alpha_one,
@@ -553,18 +553,20 @@ static int outcome_noisy(struct outcomes *outcomes, const char *gate,
 	if (enough)
 		snprintf(rounds, sizeof(rounds), "%zu rounds would do", enough);
 	else if (isfinite(cell->design.sd))
-		snprintf(rounds, sizeof(rounds), "no %d rounds would do", MAX_ROUNDS);
+		snprintf(rounds, sizeof(rounds), "not even %d rounds would do",
+			 MAX_ROUNDS);
 	else
-		snprintf(rounds, sizeof(rounds), "one round has no spread: measure more");
+		snprintf(rounds, sizeof(rounds), "one round has no spread, measure more");
 	if (isfinite(cell->detectable))
-		snprintf(detectable, sizeof(detectable), "at least %.1f %% slower",
+		snprintf(detectable, sizeof(detectable),
+			 "only a slow-down by %.1f %% would be found",
 			 cell->detectable * 100);
 	else
 		snprintf(detectable, sizeof(detectable),
-			 "with that few rounds nothing at all");
-	return outcome_add(outcomes, OUTCOME_NOISY, gate, cell,
-			   "too noisy: what would be found is %s (%s)", detectable,
-			   rounds);
+			 "so few rounds find nothing in one of %u cell%s",
+			 comparison->nr_known, comparison->nr_known == 1 ? "" : "s");
+	return outcome_add(outcomes, OUTCOME_NOISY, gate, cell, "too noisy: %s; %s",
+			   detectable, rounds);
 }
 
 static int max_regression(struct outcomes *outcomes, const char *gate,

@@ -87,7 +87,7 @@ run "$PAGEZONE" compare --max-regression 5 steady.json faster.json
 status_is 0 'faster: status 0'
 run "$PAGEZONE" compare --max-regression 5 steady.json noisy.json
 status_is 4 'too noisy: status 4'
-like "$err" '% slower \([0-9]+ rounds would do\)' 'and how many rounds would do'
+like "$err" 'only a slow-down by [0-9.]+ % would be found; [0-9]+ rounds would do' 'and how many rounds would do'
 run "$PAGEZONE" compare --max-regression 0 steady.json slower.json
 status_is 1 'not slower at all'
 
@@ -264,6 +264,8 @@ status_is 4 'so has speedup'
 run "$PAGEZONE" speedup -q -t 1 -S 4m -R 6 -i reader --baseline null --patched cache:batch=1 --max-regression 5
 status_is 1 'a page cache is slower than nothing'
 like "$err" 'max-regression 5: patched, reader, 1 thread: [0-9.]+ % slower' 'and is named'
+run "$PAGEZONE" speedup -q -t 1 -S 4m -R 1 -i reader --baseline memory --patched memory:slow=10
+status_is 0 'the side of tests that does more'
 run "$PAGEZONE" speedup -q -t 1 -S 4m -R 1 -i reader --max-regression x
 status_is 2 'a percentage that is none'
 run "$PAGEZONE" speedup -q -t 1,2 -S 4m -R 1 -i reader -f markdown
