@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <gsl/gsl_cdf.h>
 #include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics_double.h>
 
@@ -39,6 +40,19 @@ static double resample_median(const double *sorted, size_t *times, size_t nr,
 	return 0.5 * (resample_at(sorted, times, nr / 2 - 1) + upper);
 }
 
+/*
+ * The share of resamples to leave out below and above. 2.5 % each gives too narrow an interval for few values:
+ * their spread is too small by sqrt((nr - 1) / nr), and the quantiles are the normal distribution's where
+ * they should be Student's. Expanded percentile interval: Hesterberg, "What Teachers Should Know About the
+ * Bootstrap", The American Statistician 69 (2015).
+ */
+static double tail(size_t nr)
+{
+	double n = (double)nr;
+
+	return gsl_cdf_ugaussian_P(sqrt(n / (n - 1)) * gsl_cdf_tdist_Pinv(0.025, n - 1));
+}
+
 int bootstrap_median(struct interval *interval, const double *values, size_t nr,
 		     uint64_t seed)
 {
@@ -68,9 +82,9 @@ int bootstrap_median(struct interval *interval, const double *values, size_t nr,
 		medians[i] = resample_median(sorted, times, nr, &random);
 	gsl_sort(medians, 1, NR_RESAMPLES);
 	interval->low =
-		gsl_stats_quantile_from_sorted_data(medians, 1, NR_RESAMPLES, 0.025);
-	interval->high =
-		gsl_stats_quantile_from_sorted_data(medians, 1, NR_RESAMPLES, 0.975);
+		gsl_stats_quantile_from_sorted_data(medians, 1, NR_RESAMPLES, tail(nr));
+	interval->high = gsl_stats_quantile_from_sorted_data(medians, 1, NR_RESAMPLES,
+							     1 - tail(nr));
 out:
 	free(times);
 	free(medians);

@@ -266,9 +266,9 @@ static void shift_found(void)
 }
 
 /* The 95 % intervals around a true ratio of 1, which is also the ratio of the medians. */
-static void coverage(void)
+static void coverage(unsigned rounds)
 {
-	enum { DRAWS = 2000, ROUNDS = 25 };
+	enum { DRAWS = 2000 };
 
 	for (enum shape shape = 0; shape < NR_SHAPES; shape++) {
 		unsigned in_paired = 0, in_unpaired = 0;
@@ -276,26 +276,26 @@ static void coverage(void)
 
 		random_init(&random, 99 + shape);
 		for (unsigned i = 0; i < DRAWS; i++) {
-			double a[ROUNDS], b[ROUNDS], ratio[ROUNDS];
+			double a[32], b[32], ratio[32];
 			struct interval interval;
 
-			for (unsigned r = 0; r < ROUNDS; r++) {
-				a[r] = draw(&random, shape, r, ROUNDS);
-				b[r] = draw(&random, shape, r, ROUNDS);
+			for (unsigned r = 0; r < rounds; r++) {
+				a[r] = draw(&random, shape, r, rounds);
+				b[r] = draw(&random, shape, r, rounds);
 				ratio[r] = b[r] / a[r];
 			}
-			bootstrap_median(&interval, ratio, ROUNDS, i);
+			bootstrap_median(&interval, ratio, rounds, i);
 			in_paired += interval.low <= 1 && 1 <= interval.high;
-			bootstrap_ratio(&interval, b, ROUNDS, a, ROUNDS, i);
+			bootstrap_ratio(&interval, b, rounds, a, rounds, i);
 			in_unpaired += interval.low <= 1 && 1 <= interval.high;
 		}
 		ok(in_paired >= DRAWS * 93 / 100 && in_paired <= DRAWS * 97 / 100,
-		   "%s: a paired interval covers in %.1f %%", shapes[shape],
-		   in_paired * 100.0 / DRAWS);
+		   "%s, %u rounds: a paired interval covers in %.1f %%", shapes[shape],
+		   rounds, in_paired * 100.0 / DRAWS);
 		/* Two resampled medians are careful, and a drift within a run is no spread of it. */
 		ok(in_unpaired >= DRAWS * 93 / 100 &&
 			   (shape == DRIFTING || in_unpaired <= DRAWS * 98 / 100),
-		   "%s: an unpaired one in %.1f %%", shapes[shape],
+		   "%s, %u rounds: an unpaired one in %.1f %%", shapes[shape], rounds,
 		   in_unpaired * 100.0 / DRAWS);
 	}
 }
@@ -309,6 +309,7 @@ int main(void)
 	detectable();
 	no_difference();
 	shift_found();
-	coverage();
+	coverage(10);
+	coverage(25);
 	return done();
 }
