@@ -10,6 +10,7 @@ enum exit_status {
 	EXIT_GATE = 1, /* the gate failed */
 	EXIT_USAGE = 2,
 	EXIT_CANNOT = 3, /* could not measure: no space, no permission, a worker failed */
+	EXIT_NOISY = 4,	 /* too noisy to decide */
 	EXIT_SIGNAL = 128, /* + the signal's number */
 };
 
@@ -35,6 +36,7 @@ extern const struct command commands[]; /* ends with a NULL name */
 int cmd_speedup(int argc, char **argv);
 int cmd_run(int argc, char **argv);
 int cmd_truncate(int argc, char **argv);
+int cmd_compare(int argc, char **argv);
 int cmd_topology(int argc, char **argv);
 int cmd_import(int argc, char **argv);
 int cmd_plot(int argc, char **argv);

@@ -16,7 +16,14 @@
 	"(the same, on any file system), memory (plain copies: the limit) or null (the "       \
 	"harness alone). pagezone(1) tells their other keys."
 
-enum { KEY_BASELINE = 512, KEY_PATCHED, KEY_MIN_SPEEDUP, KEY_REFERENCE, KEY_ENGINE };
+enum {
+	KEY_BASELINE = 512,
+	KEY_PATCHED,
+	KEY_MIN_SPEEDUP,
+	KEY_MAX_REGRESSION,
+	KEY_REFERENCE,
+	KEY_ENGINE,
+};
 
 struct input {
 	struct measurement m;
@@ -44,6 +51,9 @@ static error_t parse_speedup(int key, char *arg, struct argp_state *state)
 	case KEY_REFERENCE:
 		measurement_reference(&input->m, arg);
 		return 0;
+	case KEY_MAX_REGRESSION:
+		measurement_max_regression(&input->m, arg);
+		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
@@ -68,6 +78,10 @@ int cmd_speedup(int argc, char **argv)
 		{ "patched", KEY_PATCHED, "SPEC", 0,
 		  "Engine of the patched side (default " DEFAULT_PATCHED
 		  "); may be repeated",
+		  1 },
+		{ "max-regression", KEY_MAX_REGRESSION, "PERCENT", 0,
+		  "Exit with status 1 when a cell is significantly slower, by more than PERCENT; "
+		  "with 4 when that could not be seen",
 		  1 },
 		{ "min-speedup", KEY_MIN_SPEEDUP, "RATIO[:PHASE[@THREADS]]", 0,
 		  "Exit with status 1 when a speed-up is below RATIO; may be repeated",

@@ -19,6 +19,7 @@ enum {
 	KEY_PATCHED,
 	KEY_MIN_SPEEDUP,
 	KEY_REFERENCE,
+	KEY_MAX_REGRESSION,
 	KEY_PAGES,
 	KEY_COUNT,
 	KEY_RUNS,
@@ -53,6 +54,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_REFERENCE:
 		measurement_reference(&input->m, arg);
+		return 0;
+	case KEY_MAX_REGRESSION:
+		measurement_max_regression(&input->m, arg);
 		return 0;
 	case KEY_PAGES:
 		input->m.pages = options_number("--pages", arg, 1, MAX_PAGES);
@@ -99,6 +103,10 @@ int cmd_truncate(int argc, char **argv)
 		{ "patched", KEY_PATCHED, "SPEC", 0,
 		  "Engine of the patched side (default " DEFAULT_PATCHED
 		  "); may be repeated",
+		  1 },
+		{ "max-regression", KEY_MAX_REGRESSION, "PERCENT", 0,
+		  "Exit with status 1 when a cell is significantly slower, by more than PERCENT; "
+		  "with 4 when that could not be seen",
 		  1 },
 		{ "min-speedup", KEY_MIN_SPEEDUP, "RATIO[:PHASE[@THREADS]]", 0,
 		  "Exit with status 1 when a speed-up is below RATIO; may be repeated",

@@ -18,6 +18,7 @@ const struct command commands[] = {
 	{ "import", "turn iozone's output, or a published table, into a result file",
 	  cmd_import },
 	{ "plot", "draw results: throughput and speed-up against threads", cmd_plot },
+	{ "compare", "compare saved results, gate on what is significant", cmd_compare },
 	{ "topology", "show the machine, and which CPU and node each worker would get",
 	  cmd_topology },
 	{ NULL, NULL, NULL },

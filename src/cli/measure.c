@@ -106,6 +106,15 @@ void measurement_reference(struct measurement *m, const char *arg)
 	m->reference = reference_get("--reference", arg);
 }
 
+void measurement_max_regression(struct measurement *m, const char *arg)
+{
+	struct reason why;
+
+	if (gates_parse_regression(&m->max_regression_percent, arg, &why))
+		fail(EXIT_USAGE, "--max-regression: %s", why.text);
+	m->max_regression = arg;
+}
+
 void measurement_destroy(struct measurement *m)
 {
 	for (unsigned i = 0; i < m->nr_sides; i++) {
@@ -275,6 +284,9 @@ static int print_result(const struct measurement *m, const struct result *result
 		err = m->truncates ? report_truncations_csv(result, stdout) :
 				     report_csv(result, stdout);
 		break;
+	case FORMAT_MARKDOWN:
+		err = report_markdown(result, m->options.per, stdout);
+		break;
 	default:
 		err = print_tables(m, result);
 	}
@@ -293,9 +305,32 @@ static unsigned count_void(const struct result *result)
 	return nr;
 }
 
-static int check_gates(const struct measurement *m, const struct result *result)
+/* --max-regression, on the sides of this run. */
+static int check_regression(const struct measurement *m, struct result *result)
 {
-	int status = EXIT_DONE;
+	struct gates gates = { .max_regression = m->max_regression_percent };
+	struct comparison comparison;
+	struct outcomes outcomes;
+	int status = EXIT_CANNOT;
+
+	if (comparison_init(&comparison, result, true)) {
+		say("out of memory");
+		return EXIT_CANNOT;
+	}
+	if (!outcomes_fill(&outcomes, &comparison, &gates)) {
+		outcomes_print(&outcomes, &comparison, stderr);
+		status = outcomes_status(&outcomes);
+		outcomes_destroy(&outcomes);
+	} else {
+		say("out of memory");
+	}
+	comparison_destroy(&comparison);
+	return status;
+}
+
+static int check_gates(const struct measurement *m, struct result *result)
+{
+	int status = EXIT_DONE, regression;
 
 	for (unsigned i = 0; i < m->nr_gates; i++) {
 		enum gate_verdict verdict = gate_check(&m->gates[i], result, stderr);
@@ -305,6 +340,12 @@ static int check_gates(const struct measurement *m, const struct result *result)
 		else if (verdict == GATE_UNDECIDED && status == EXIT_DONE)
 			status = EXIT_CANNOT;
 	}
+	if (!m->max_regression)
+		return status;
+	regression = check_regression(m, result);
+	/* What failed outweighs what is missing, and that what is too noisy: 1, 3, 4. */
+	if (status == EXIT_DONE || (regression != EXIT_DONE && regression < status))
+		status = regression;
 	return status;
 }
 

@@ -5,7 +5,7 @@
 
 #include "bench/bench.h"
 #include "cli/options.h"
-#include "report/gate.h"
+#include "report/compare.h"
 
 struct measurement {
 	struct options options;
@@ -13,6 +13,8 @@ struct measurement {
 	unsigned nr_sides;
 	struct gate *gates;
 	unsigned nr_gates;
+	const char *max_regression; /* as given; NULL: not */
+	double max_regression_percent;
 	char *command_line;
 	struct result *reference; /* of --reference; NULL: not given */
 	/* Truncations of @pages pages are measured; else phases. */
@@ -37,12 +39,16 @@ void measurement_patched(struct measurement_sides *sides, const char *arg);
 void measurement_add_gate(struct measurement *m, const char *arg);
 /* The argument of --reference. Ends the process when there is no such table, or one already. */
 void measurement_reference(struct measurement *m, const char *arg);
+void measurement_max_regression(struct measurement *m, const char *arg);
 /* "baseline", "patched", "patched2" …; the defaults where none was given. */
 void measurement_add_sides(struct measurement *m, struct measurement_sides *sides,
 			   const char *baseline, const char *patched);
 /* Runs it all. Returns the exit status. Does not return when interrupted. */
 int measurement_run(struct measurement *m);
 void measurement_destroy(struct measurement *m);
+
+/* What the worst of them makes of the exit status. */
+int outcomes_status(const struct outcomes *outcomes);
 
 /* argv as one line, quoted for a shell where it must be. NULL: no memory. */
 char *command_line_join(int argc, char **argv);

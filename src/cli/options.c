@@ -2,6 +2,7 @@
 #include "cli/options.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -72,7 +73,8 @@ static const struct argp_option common_options[] = {
 	  2 },
 	{ NULL, 0, NULL, 0, "Output:", 3 },
 	{ "per", KEY_PER, "thread|total", 0, "What tables show (default thread)", 3 },
-	{ "format", 'f', "table|csv|json", 0, "Of standard output (default table)", 3 },
+	{ "format", 'f', "table|csv|json|markdown", 0,
+	  "Of standard output (default table)", 3 },
 	{ "output", 'o', "FILE", 0, "Save the result as JSON, after each round", 3 },
 	{ "quiet", 'q', NULL, 0, "No progress line and no warnings", 3 },
 	{ 0 },
@@ -97,7 +99,8 @@ static const struct argp_option truncate_options[] = {
 	  "system puts it (default local)",
 	  2 },
 	{ NULL, 0, NULL, 0, "Output:", 3 },
-	{ "format", 'f', "table|csv|json", 0, "Of standard output (default table)", 3 },
+	{ "format", 'f', "table|csv|json|markdown", 0,
+	  "Of standard output (default table)", 3 },
 	{ "output", 'o', "FILE", 0, "Save the result as JSON, after each run", 3 },
 	{ "quiet", 'q', NULL, 0, "No progress line and no warnings", 3 },
 	{ 0 },
@@ -105,13 +108,17 @@ static const struct argp_option truncate_options[] = {
 
 unsigned options_choose(const char *option, const char *arg, const char *const words[])
 {
-	for (unsigned i = 0; words[i]; i++)
+	char all[128] = "";
+
+	for (unsigned i = 0; words[i]; i++) {
+		size_t len = strlen(all);
+
 		if (!strcmp(words[i], arg))
 			return i;
-	if (!words[1])
-		fail(EXIT_USAGE, "%s %s: it can only be %s", option, arg, words[0]);
-	fail(EXIT_USAGE, "%s %s: it can be %s or %s%s%s", option, arg, words[0], words[1],
-	     words[2] ? " or " : "", words[2] ? words[2] : "");
+		snprintf(&all[len], sizeof(all) - len, "%s%s", i ? " or " : "", words[i]);
+	}
+	fail(EXIT_USAGE, "%s %s: it can %sbe %s", option, arg, words[1] ? "" : "only ",
+	     all);
 }
 
 static uint64_t size_argument(const char *option, const char *arg)
@@ -176,7 +183,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	static const char *const pins[] = { "spread", "compact", "none", NULL };
 	static const char *const mems[] = { "local", "none", NULL };
 	static const char *const pers[] = { "thread", "total", NULL };
-	static const char *const formats[] = { "table", "csv", "json", NULL };
+	static const char *const formats[] = { "table", "csv", "json", "markdown", NULL };
 	struct options *options = state->input;
 
 	switch (key) {

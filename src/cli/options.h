@@ -19,7 +19,7 @@
 #define DEFAULT_ROUNDS 3
 #define DEFAULT_SEED   1
 
-enum output_format { FORMAT_TABLE, FORMAT_CSV, FORMAT_JSON };
+enum output_format { FORMAT_TABLE, FORMAT_CSV, FORMAT_JSON, FORMAT_MARKDOWN };
 
 struct options {
 	unsigned *threads; /* NULL: not given */

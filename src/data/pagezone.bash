@@ -24,8 +24,9 @@ _pagezone()
 	local cur prev command line options batch huge specs gated n words
 	local common='--threads --size --total --record --phases --rounds --quick --layout
 		--limit --workers --pin --mem --verify --seed --per --format --output --quiet'
-	local truncate='--baseline --patched --min-speedup --reference --pages --count --runs --state --mapped
+	local truncate='--baseline --patched --min-speedup --max-regression --reference --pages --count --runs --state --mapped
 		--threads --layout --pin --mem --seed --format --output --quiet'
+	local compare='--max-regression --min-speedup --side --force --per --format'
 	local help='--help --usage --version'
 
 	# "--pin=spread" and "cache:batch=1" are several words to readline: join them again,
@@ -39,7 +40,7 @@ _pagezone()
 	COMPREPLY=()
 
 	if [ "${#words[@]}" -le 1 ]; then
-		_pagezone_words "$cur" "speedup run truncate import plot topology $help"
+		_pagezone_words "$cur" "speedup run truncate compare import plot topology $help"
 		return
 	fi
 	if [[ $cur == --*=* ]]; then
@@ -86,9 +87,13 @@ _pagezone()
 	--mapped) _pagezone_words "$cur" 'yes no' ;;
 	--per) _pagezone_words "$cur" 'thread total' ;;
 	-f | --format)
-		_pagezone_words "$cur" 'table json'
-		[ "$command" = topology ] || _pagezone_words "$cur" 'table json csv'
+		case $command in
+		topology) _pagezone_words "$cur" 'table json' ;;
+		compare) _pagezone_words "$cur" 'table json csv markdown junit' ;;
+		*) _pagezone_words "$cur" 'table json csv markdown' ;;
+		esac
 		;;
+	--side) _pagezone_words "$cur" 'baseline patched patched2 run' ;;
 	--min-speedup)
 		if [[ $cur == *:* ]]; then
 			gated=$_pagezone_phases
@@ -101,18 +106,24 @@ _pagezone()
 		mapfile -t COMPREPLY < <(compgen -f -- "$cur")
 		;;
 	-t | --threads | -s | --size | -S | --total | -r | --record | -R | --rounds | --seed | \
-		--pages | --count | --runs) ;;
+		--pages | --count | --runs | --max-regression) ;;
 	*)
 		case $command in
-		speedup) options="$common --baseline --patched --min-speedup --reference" ;;
+		speedup) options="$common --baseline --patched --min-speedup --max-regression --reference" ;;
 		run) options="$common --engine" ;;
 		truncate) options=$truncate ;;
 		import) options=--output ;;
 		plot) options='--output --per' ;;
+		compare) options=$compare ;;
 		topology) options='--topology --threads --pin --format' ;;
 		*) options= ;;
 		esac
-		_pagezone_words "$cur" "$options $help"
+		if [[ $command == compare && $cur != -* ]]; then
+			compopt -o filenames 2>/dev/null
+			mapfile -t COMPREPLY < <(compgen -f -- "$cur")
+		else
+			_pagezone_words "$cur" "$options $help"
+		fi
 		;;
 	esac
 

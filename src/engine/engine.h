@@ -68,6 +68,9 @@ struct engine {
 			bool no_faultaround;
 			uint64_t write; /* bytes a write(2) when files are made resident; 0: stores */
 		} kernel;
+		struct {
+			unsigned slow; /* percent of the bytes that are copied twice, for tests */
+		} memory;
 	} conf;	      /* filled by ops->parse, emptied by ops->destroy */
 	void *opened; /* the engine's own, between open and close */
 	const struct engine_setup *setup; /* between start and stop */

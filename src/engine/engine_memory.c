@@ -6,16 +6,25 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/bits.h"
+#include "base/parse.h"
 #include "engine/engine.h"
 #include "engine/spec.h"
 #include "sys/arena.h"
 
 static int memory_parse(struct engine *engine, struct spec *spec, struct reason *why)
 {
-	(void)engine;
-	return spec_refuse_rest(spec, "", why);
+	const char *slow = spec_take(spec, "slow");
+	uint64_t percent = 0;
+
+	if (slow && parse_uint(slow, 1, 100, &percent))
+		return reason_set(why, -EINVAL,
+				  "memory: slow=%s: it is a percentage from 1 to 100",
+				  slow);
+	engine->conf.memory.slow = (unsigned)percent;
+	return spec_refuse_rest(spec, "slow", why);
 }
 
 /*
@@ -93,11 +102,33 @@ static int memory_worker_start(struct engine_worker *worker, struct reason *why)
 	return 0;
 }
 
+/*
+ * slow=PERCENT, so that tests of gates have a side that is slower by what is known: loads so much of the
+ * worker's bytes once more. Those at the end, which an ascending pass has pushed out of the CPU's caches
+ * when it gets there.
+ */
+static void load_again(const struct extent *extent, unsigned percent)
+{
+	uint64_t size = extent->end - extent->start, n;
+	char page[PAGE_SIZE];
+
+	for (uint64_t at = size - size / 100 * percent; at < size; at += n) {
+		n = min_u64(PAGE_SIZE, size - at);
+		memcpy(page, extent->base + at, n);
+		/* The copy is used, as far as the compiler knows. */
+		__asm__ volatile("" : : "r"(page) : "memory");
+	}
+}
+
 static int memory_fault(struct engine_worker *worker, uint64_t offset, bool write,
 			struct extent *extent)
 {
+	const struct extent *own = worker->state;
+
 	(void)offset, (void)write;
-	*extent = *(const struct extent *)worker->state;
+	if (worker->engine->conf.memory.slow)
+		load_again(own, worker->engine->conf.memory.slow);
+	*extent = *own;
 	return 0;
 }
 

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <math.h>
-#include <stdbool.h>
 #include <string.h>
 
 #include "base/parse.h"
@@ -62,8 +61,8 @@ int gate_parse(struct gate *gate, const char *text, struct reason *why)
 	return 0;
 }
 
-static bool concerns(const struct gate *gate, const struct result_phase *phase,
-		     unsigned threads)
+bool gate_concerns(const struct gate *gate, const struct result_phase *phase,
+		   unsigned threads)
 {
 	return (!*gate->phase || !strcmp(gate->phase, phase->name)) &&
 	       (!gate->threads || gate->threads == threads);
@@ -75,7 +74,8 @@ int gate_applies(const struct gate *gate, const struct result *result, struct re
 
 	for (unsigned p = 0; p < result->nr_phases; p++)
 		for (unsigned t = 0; t < parameters->nr_threads; t++)
-			if (concerns(gate, &result->phases[p], parameters->threads[t]))
+			if (gate_concerns(gate, &result->phases[p],
+					  parameters->threads[t]))
 				return 0;
 	if (gate->threads)
 		return reason_set(why, -ENOENT,
@@ -119,7 +119,7 @@ enum gate_verdict gate_check(const struct gate *gate, const struct result *resul
 				unsigned threads = result->parameters.threads[t];
 				enum gate_verdict verdict;
 
-				if (!concerns(gate, &result->phases[p], threads))
+				if (!gate_concerns(gate, &result->phases[p], threads))
 					continue;
 				verdict = check_cell(gate, result, s, p, threads, out);
 				/* A cell that fails outweighs one that is missing. */

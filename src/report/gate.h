@@ -3,6 +3,7 @@
 #ifndef REPORT_GATE_H
 #define REPORT_GATE_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "base/reason.h"
@@ -27,6 +28,10 @@ int gate_parse(struct gate *gate, const char *text, struct reason *why);
  * against the gate. */
 int gate_applies(const struct gate *gate, const struct result *result,
 		 struct reason *why);
+
+/* Whether it says anything about that cell. */
+bool gate_concerns(const struct gate *gate, const struct result_phase *phase,
+		   unsigned threads);
 
 /* Holds the speed-ups of @result against @gate and prints a line for each cell that is below it or void. */
 enum gate_verdict gate_check(const struct gate *gate, const struct result *result,

@@ -310,10 +310,12 @@ static int put_unit(const struct result *result, FILE *out)
 
 	line_open(&line);
 	if (is_truncation(parameters)) {
-		line_add(
-			&line, "; ",
-			"microseconds a truncation; speed-up: baseline's median divided by "
-			"the side's, of each run");
+		line_add(&line, "; ", "microseconds a truncation");
+		if (parameters->rounds)
+			line_add(
+				&line, "; ",
+				"speed-up: baseline's median divided by the side's, of each "
+				"run");
 		return line_close(&line, "unit:", out);
 	}
 	line_add(&line, "; ", "kB/s %s (1 kB = 1024 bytes)",

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/compare.h"
 #include "report/happened.h"
 #include "report/table.h"
 #include "report/text.h"
@@ -17,6 +18,7 @@ static const struct table_layout layout = { .label = 16, .first = 8, .other = 10
 /* What all tables of a result have in common. */
 struct tables {
 	const struct result *result;
+	const struct comparison *comparison; /* NULL: none is printed */
 	enum report_per per;
 	unsigned *threads;
 	unsigned nr_threads;
@@ -41,15 +43,13 @@ static void side_row(struct table *table, const struct tables *tables, unsigned 
 {
 	row_label(table, "", tables->result->sides[side].name, ":");
 	for (unsigned i = 0; i < tables->nr_threads; i++) {
-		const struct result_cell *cell =
-			result_cell(tables->result, side, phase, tables->threads[i]);
-		double value = NAN;
+		double value = comparison_value(tables->result, side, phase,
+						tables->threads[i], tables->per);
 		struct text text;
 
-		if (cell)
-			value = tables->per == REPORT_PER_TOTAL ? cell->total_kb_per_s :
-								  cell->kb_per_s;
-		table_cell(table, i, text_fixed(&text, value, 0));
+		table_cell(table, i,
+			   text_fixed(&text, value,
+				      comparison_is_time(tables->result, phase) ? 1 : 0));
 	}
 }
 
@@ -62,10 +62,42 @@ static void speedup_row(struct table *table, const struct tables *tables, unsign
 	for (unsigned i = 0; i < tables->nr_threads; i++) {
 		const struct result_speedup *speedup =
 			result_speedup(tables->result, side, phase, tables->threads[i]);
+		const struct comparison_cell *cell =
+			tables->comparison ? comparison_cell(tables->comparison, side,
+							     phase, tables->threads[i]) :
+					     NULL;
+		struct text ratio, text;
+
+		text_fixed(&ratio, speedup ? speedup->ratio : NAN, 2);
+		/* In front, so that the digits stay below each other. */
+		snprintf(text.s, sizeof(text.s), "%s%.60s",
+			 cell && comparison_is_significant(cell) ? "*" : "", ratio.s);
+		table_cell(table, i, text.s);
+	}
+}
+
+/* Below a row of speed-ups; none when no cell has one. */
+static void interval_row(struct table *table, const struct tables *tables, unsigned phase,
+			 unsigned side)
+{
+	bool any = false;
+
+	for (unsigned i = 0; i < tables->nr_threads && !any; i++) {
+		const struct comparison_cell *cell = comparison_cell(
+			tables->comparison, side, phase, tables->threads[i]);
+
+		any = cell && isfinite(cell->low);
+	}
+	if (!any)
+		return;
+	table_row(table, "95 % interval:");
+	for (unsigned i = 0; i < tables->nr_threads; i++) {
+		const struct comparison_cell *cell = comparison_cell(
+			tables->comparison, side, phase, tables->threads[i]);
 		struct text text;
 
-		table_cell(table, i,
-			   text_fixed(&text, speedup ? speedup->ratio : NAN, 2));
+		comparison_interval(&text, cell);
+		table_cell(table, i, text.s);
 	}
 }
 
@@ -123,16 +155,22 @@ static int phase_table(const struct tables *tables, unsigned phase, FILE *out,
 		if (result_side_is_limit(result, side))
 			side_row(&table, tables, phase, side);
 	for (unsigned side = 0; side < result->nr_sides; side++)
-		if (side_has_speedups(result, side))
+		if (side_has_speedups(result, side)) {
 			speedup_row(&table, tables, phase, side);
+			if (tables->comparison)
+				interval_row(&table, tables, phase, side);
+		}
 	if (result->reference)
 		published_row(&table, tables, phase);
 
 	fputs("** ", out);
 	text_put(out, result->phases[phase].title);
+	if (comparison_is_time(result, phase))
+		fputs(", median time in us", out);
 	fputs(" **\n", out);
 	err = table_print(&table, &layout, out);
-	if (!err)
+	/* Two runs are compared by their speed. */
+	if (!err && !tables->comparison)
 		err = report_happened_phase(result, phase, tables->threads, &table,
 					    &layout, out, happened);
 	table_destroy(&table);
@@ -141,7 +179,14 @@ static int phase_table(const struct tables *tables, unsigned phase, FILE *out,
 
 int report_tables(const struct result *result, enum report_per per, FILE *out)
 {
-	struct tables tables = { .result = result, .per = per };
+	return report_tables_compared(result, NULL, per, out);
+}
+
+int report_tables_compared(const struct result *result,
+			   const struct comparison *comparison, enum report_per per,
+			   FILE *out)
+{
+	struct tables tables = { .result = result, .comparison = comparison, .per = per };
 	bool first = true, happened = false;
 	int err;
 

@@ -23,7 +23,7 @@ struct interval {
 
 /*
  * The median of @nr >= 1 finite values and its 95 % interval by the percentile bootstrap
- * (Efron 1979), 2000 resamples drawn with @seed: the same values in any order give the
+ * (Efron 1979), expanded for few values (Hesterberg 2015), 2000 resamples drawn with @seed: the same values in any order give the
  * same interval. With one value low = high = value is NOT claimed: they are NAN, as
  * nothing is known.
  *
@@ -35,6 +35,14 @@ struct interval {
  */
 int bootstrap_median(struct interval *interval, const double *values, size_t nr,
 		     uint64_t seed);
+
+/*
+ * The median of @nr >= 1 values divided by that of @nr_base >= 1 others, all finite and the latter above 0, and its
+ * 95 % interval: by the plain percentile bootstrap, where each side is resampled by itself (Efron and Tibshirani 1993, 8.3: two
+ * samples), for there are no pairs. NAN where either has one value only.
+ */
+int bootstrap_ratio(struct interval *interval, const double *values, size_t nr,
+		    const double *base, size_t nr_base, uint64_t seed);
 
 #define BOOTSTRAP_ENOUGH 6
 

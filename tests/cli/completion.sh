@@ -19,14 +19,15 @@ offers()
 	[ ${#COMPREPLY[@]} -eq 0 ] || printf '%s\n' "${COMPREPLY[@]}" | sort | paste -s -d ' '
 }
 
-is "$(offers 'pagezone ')" '--help --usage --version import plot run speedup topology truncate' \
+is "$(offers 'pagezone ')" '--help --usage --version compare import plot run speedup topology truncate' \
 	'commands'
 is "$(offers 'pagezone sp')" 'speedup' 'the beginning of a command'
 is "$(offers 'pagezone speedup --pat')" '--patched' 'an option'
 is "$(offers 'pagezone speedup --engine')" '' 'not the option of another command'
 is "$(offers 'pagezone speedup --pin ')" 'compact none spread' 'the words of an option'
 is "$(offers 'pagezone speedup --pin=s')" 'spread' 'the words of an option behind ='
-is "$(offers 'pagezone run -f ')" 'csv json table' 'the formats of a result'
+is "$(offers 'pagezone run -f ')" 'csv json markdown table' 'the formats of a result'
+is "$(offers 'pagezone compare -f ')" 'csv json junit markdown table' 'those of a comparison'
 is "$(offers 'pagezone topology -f ')" 'json table' 'the formats of a plan'
 is "$(offers 'pagezone run --engine cache:batch=51')" '512' 'a spec behind its last word break'
 is "$(offers 'pagezone run --engine=mem')" 'memory' 'an engine'
@@ -42,7 +43,8 @@ is "$(offers 'pagezone truncate --patched cache:batch=1,')" '1,truncate-batch=1 
 is "$(offers 'pagezone speedup -t ')" '' 'nothing where a number is wanted'
 is "$(offers 'pagezone import ')" 'iozone reference' 'what can be imported'
 is "$(offers 'pagezone import reference th')" 'thp-page-cache-2013' 'a published table'
-touch "$tmp/machine.xml"
+touch "$tmp/machine.xml" "$tmp/result.json"
+is "$(offers "pagezone compare $tmp/r")" "$tmp/result.json" 'a result to compare'
 is "$(offers "pagezone topology --topology $tmp/m")" "$tmp/machine.xml" 'a file name'
 
 done_testing

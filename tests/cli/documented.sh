@@ -61,6 +61,11 @@ for option in layout pin mem per workers format; do
 			"the manual has --$option $word"
 	done
 done
+for word in $(offers 'pagezone compare --format '); do
+	run "$PAGEZONE" compare -f "$word" /dev/null
+	unlike "$err" "can be" "compare -f $word of the completion exists"
+	ok "the manual has compare -f $word" grep -q "^\\.It .*Fl Fl format .*junit" "$manual"
+done
 for option in state mapped; do
 	for word in $(offers "pagezone truncate --$option "); do
 		run "$PAGEZONE" truncate --pages 1 --count 1 --runs 1 -q "--$option" "$word"

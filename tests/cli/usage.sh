@@ -57,6 +57,9 @@ refuses "-t 0" topology -t 0
 refuses "--pin up" topology --pin up
 refuses "-f csv" topology -f csv
 
+refuses "slow=0" run --engine memory:slow=0
+refuses "slow=x" run --engine memory:slow=x
+
 run "$PAGEZONE"
 status_is 2 'no command: status 2'
 like "$err" 'Usage: pagezone' 'and the usage on standard error'
@@ -64,7 +67,7 @@ run "$PAGEZONE" speedup --nonsense
 status_is 2 'an unknown option: status 2'
 like "$err" "nonsense" 'that names it'
 
-for words in '' speedup run truncate import plot topology; do
+for words in '' speedup run truncate compare import plot topology; do
 	# shellcheck disable=SC2086 # one word or none
 	run "$PAGEZONE" $words --help
 	status_is 0 "$words --help: status 0"
@@ -78,6 +81,6 @@ for words in '' speedup run truncate import plot topology; do
 	like "$out" '^pagezone [0-9]' 'its version'
 done
 run "$PAGEZONE" --help
-like "$out" 'speedup .*run .*truncate .*topology ' 'the commands stand in --help'
+like "$out" 'speedup .*run .*truncate .*compare .*topology ' 'the commands stand in --help'
 
 done_testing

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The command that compares saved results. Measures nothing. */
+#include <argp.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bits.h"
+#include "cli/cli.h"
+#include "cli/measure.h"
+#include "report/compare.h"
+#include "result/join.h"
+
+enum { KEY_MIN_SPEEDUP = 512, KEY_MAX_REGRESSION, KEY_SIDE, KEY_FORCE, KEY_PER };
+
+enum format { TABLE, CSV, JSON, MARKDOWN, JUNIT };
+
+struct input {
+	struct gate *gates;
+	unsigned nr_gates;
+	double max_regression; /* percent; NAN: not given */
+	const char *side;
+	bool force;
+	enum report_per per;
+	enum format format;
+	char **paths;
+	unsigned nr_paths;
+};
+
+static void no_memory(void)
+{
+	fail(EXIT_CANNOT, "out of memory");
+}
+
+static void add_gate(struct input *input, const char *arg)
+{
+	struct gate *gates;
+	struct reason why;
+
+	gates = reallocarray(input->gates, input->nr_gates + 1, sizeof(*gates));
+	if (!gates)
+		no_memory();
+	input->gates = gates;
+	if (gate_parse(&gates[input->nr_gates], arg, &why))
+		fail(EXIT_USAGE, "--min-speedup: %s", why.text);
+	input->nr_gates++;
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	static const char *const pers[] = { "thread", "total", NULL };
+	static const char *const formats[] = { "table",	   "csv",   "json",
+					       "markdown", "junit", NULL };
+	struct input *input = state->input;
+	struct reason why;
+
+	switch (key) {
+	case KEY_MIN_SPEEDUP:
+		add_gate(input, arg);
+		return 0;
+	case KEY_MAX_REGRESSION:
+		if (gates_parse_regression(&input->max_regression, arg, &why))
+			fail(EXIT_USAGE, "--max-regression: %s", why.text);
+		return 0;
+	case KEY_SIDE:
+		input->side = arg;
+		return 0;
+	case KEY_FORCE:
+		input->force = true;
+		return 0;
+	case KEY_PER:
+		input->per = (enum report_per)options_choose("--per", arg, pers);
+		return 0;
+	case 'f':
+		input->format = (enum format)options_choose("-f", arg, formats);
+		return 0;
+	case ARGP_KEY_ARGS:
+		input->paths = &state->argv[state->next];
+		input->nr_paths = (unsigned)(state->argc - state->next);
+		return 0;
+	case ARGP_KEY_NO_ARGS:
+		fail(EXIT_USAGE,
+		     "compare needs the files to compare: BASELINE.json PATCHED.json, "
+		     "or one file with both");
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static struct result *load(const char *path)
+{
+	struct result *result;
+	struct reason why;
+	int err = result_load(&result, path, &why);
+
+	if (err == -ENOMEM)
+		no_memory();
+	if (err)
+		fail(EXIT_USAGE, "%s", why.text);
+	return result;
+}
+
+/* The sides of one run. */
+static void compare_own(const struct input *input, const struct result *result)
+{
+	unsigned nr = 0;
+
+	for (unsigned i = 0; i < result->nr_sides; i++)
+		nr += !result_side_is_limit(result, i);
+	if (nr < 2)
+		fail(EXIT_USAGE, "%s has one side only: give a second file",
+		     input->paths[0]);
+	if (input->side)
+		fail(EXIT_USAGE, "--side is for several files; of one, all sides "
+				 "are compared");
+}
+
+/* What makes them incomparable ends the process. */
+static void check_differences(const struct input *input, unsigned number,
+			      const struct differences *differences)
+{
+	for (unsigned i = 0; i < differences->nr; i++) {
+		const struct difference *difference = &differences->list[i];
+
+		if (!difference->fatal || input->force)
+			continue;
+		fail(EXIT_USAGE,
+		     "%s and %s did not measure the same: %s %s and %s; --force compares "
+		     "them all the same",
+		     input->paths[0], input->paths[number], difference->what,
+		     difference->baseline, difference->other);
+	}
+}
+
+/* One side of each file, as sides of the first one. */
+static void compare_files(const struct input *input, struct result *first,
+			  struct compared_file *files)
+{
+	unsigned base, side;
+	struct reason why;
+
+	if (result_pick_side(first, input->side, &base, &why))
+		fail(EXIT_USAGE, "%s: %s", input->paths[0], why.text);
+	files[0].side = strdup(first->sides[base].name);
+	if (!files[0].side)
+		no_memory();
+	for (unsigned i = 1; i < input->nr_paths; i++) {
+		struct result *other = load(input->paths[i]);
+		char name[24] = "patched";
+
+		if (i > 1)
+			snprintf(name, sizeof(name), "patched%u", i);
+		if (result_pick_side(other, input->side, &side, &why))
+			fail(EXIT_USAGE, "%s: %s", input->paths[i], why.text);
+		files[i].side = strdup(other->sides[side].name);
+		if (!files[i].side ||
+		    differences_find(&files[i].differences, first, base, other, side))
+			no_memory();
+		check_differences(input, i, &files[i].differences);
+		if (i == 1 && result_keep_side(first, base, "baseline"))
+			no_memory();
+		base = 0;
+		if (result_join(first, other, side, name))
+			no_memory();
+		result_free(other);
+	}
+	/* They were not measured in turn, and the number of rounds is each file's own. */
+	first->parameters.rounds = 0;
+	if (result_derive(first))
+		no_memory();
+}
+
+int outcomes_status(const struct outcomes *outcomes)
+{
+	if (outcomes_count(outcomes, OUTCOME_FAILED))
+		return EXIT_GATE;
+	if (outcomes_count(outcomes, OUTCOME_MISSING))
+		return EXIT_CANNOT;
+	return outcomes_count(outcomes, OUTCOME_NOISY) ? EXIT_NOISY : EXIT_DONE;
+}
+
+static int print(const struct input *input, const struct compared *compared)
+{
+	static int (*const writers[])(const struct compared *compared, FILE *out) = {
+		[TABLE] = report_compared,	 [CSV] = report_compared_csv,
+		[JSON] = report_compared_json,	 [MARKDOWN] = report_compared_markdown,
+		[JUNIT] = report_compared_junit,
+	};
+	int err = writers[input->format](compared, stdout);
+
+	if (!err && !fflush(stdout))
+		return 0;
+	say("standard output: %s", strerror(err ? -err : errno));
+	return EXIT_CANNOT;
+}
+
+static int compare(const struct input *input)
+{
+	struct gates gates = { .min_speedup = input->gates,
+			       .nr_min_speedup = input->nr_gates,
+			       .max_regression = input->max_regression };
+	struct compared compared = { .nr_files = input->nr_paths, .per = input->per };
+	struct result *result = load(input->paths[0]);
+	struct comparison comparison;
+	struct outcomes outcomes;
+	struct reason why;
+	int err, status;
+
+	compared.files = calloc(input->nr_paths, sizeof(*compared.files));
+	if (!compared.files)
+		no_memory();
+	for (unsigned i = 0; i < input->nr_paths; i++)
+		compared.files[i].path = input->paths[i];
+	if (input->nr_paths == 1)
+		compare_own(input, result);
+	else
+		compare_files(input, result, compared.files);
+	for (unsigned i = 0; i < input->nr_gates; i++)
+		if (gate_applies(&input->gates[i], result, &why))
+			fail(EXIT_USAGE, "--min-speedup: %s", why.text);
+	err = comparison_init(&comparison, result, input->nr_paths == 1);
+	if (err == -E2BIG)
+		fail(EXIT_USAGE, "%s: too many cells", input->paths[0]);
+	if (err || outcomes_fill(&outcomes, &comparison, &gates))
+		no_memory();
+	compared.comparison = &comparison;
+	compared.outcomes = &outcomes;
+	compared.status = outcomes_status(&outcomes);
+	status = print(input, &compared);
+	outcomes_print(&outcomes, &comparison, stderr);
+	if (!status)
+		status = compared.status;
+
+	outcomes_destroy(&outcomes);
+	comparison_destroy(&comparison);
+	for (unsigned i = 0; i < input->nr_paths; i++) {
+		differences_destroy(&compared.files[i].differences);
+		free((char *)compared.files[i].side);
+	}
+	free(compared.files);
+	result_free(result);
+	return status;
+}
+
+int cmd_compare(int argc, char **argv)
+{
+	static const struct argp_option options[] = {
+		{ NULL, 0, NULL, 0, "What must hold:", 1 },
+		{ "max-regression", KEY_MAX_REGRESSION, "PERCENT", 0,
+		  "Exit with status 1 when a cell is significantly slower, by more than "
+		  "PERCENT; with 4 when that could not be seen",
+		  1 },
+		{ "min-speedup", KEY_MIN_SPEEDUP, "RATIO[:PHASE[@THREADS]]", 0,
+		  "Exit with status 1 when a speed-up is below RATIO; may be repeated",
+		  1 },
+		{ NULL, 0, NULL, 0, "What is compared:", 2 },
+		{ "side", KEY_SIDE, "NAME", 0,
+		  "The side of files that have several (default patched)", 2 },
+		{ "force", KEY_FORCE, NULL, 0, "Also what did not measure the same", 2 },
+		{ NULL, 0, NULL, 0, "Output:", 3 },
+		{ "per", KEY_PER, "thread|total", 0, "What tables show (default thread)",
+		  3 },
+		{ "format", 'f', "table|csv|json|markdown|junit", 0,
+		  "Of standard output (default table)", 3 },
+		{ 0 },
+	};
+	static const char doc[] =
+		"Compares saved results: the tables of speed-ups, with what is significant "
+		"marked, and a gate for continuous integration.\v"
+		"One file compares its own sides, which were measured in turn: that is best. "
+		"Several files compare one side of each, against the first file's. Exit "
+		"status: 0 passed, 1 failed, 2 wrong usage or not comparable, 3 cells have no "
+		"figure, 4 too noisy.";
+	const struct argp argp = { options, parse, "BASELINE.json [PATCHED.json...]",
+				   doc,	    NULL,  NULL,
+				   NULL };
+	struct input input = { .max_regression = NAN };
+	int status;
+
+	argp_parse(&argp, argc, argv, 0, NULL, &input);
+	status = compare(&input);
+	free(input.gates);
+	return status;
+}

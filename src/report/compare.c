@@ -1,0 +1,692 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "report/compare.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "stats/stats.h"
+
+/* More cells than these are a damaged file. */
+#define MAX_CELLS 1000000
+
+/* What comparison_init() works with. */
+struct work {
+	struct result *result;
+	bool paired;
+	const struct result_sample *
+		*sorted; /* [nr_samples], by side, phase, threads, round */
+	double *base, *patched, *ratios; /* scratch: [nr_samples] each */
+};
+
+static int compare_keys(const struct result_sample *x, const struct result_sample *y)
+{
+	if (x->side != y->side)
+		return x->side < y->side ? -1 : 1;
+	if (x->phase != y->phase)
+		return x->phase < y->phase ? -1 : 1;
+	return (x->threads > y->threads) - (x->threads < y->threads);
+}
+
+static int compare_samples(const void *a, const void *b)
+{
+	const struct result_sample *x = *(const struct result_sample *const *)a;
+	const struct result_sample *y = *(const struct result_sample *const *)b;
+	int order = compare_keys(x, y);
+
+	return order ? order : (x->round > y->round) - (x->round < y->round);
+}
+
+/* The samples of a cell: the first in @sorted, and how many. */
+static unsigned samples_of(const struct work *work, unsigned side, unsigned phase,
+			   unsigned threads, const struct result_sample ***first)
+{
+	const struct result_sample key = { .side = side,
+					   .phase = phase,
+					   .threads = threads };
+	unsigned low = 0, high = work->result->nr_samples, nr = 0;
+
+	while (low < high) {
+		unsigned middle = low + (high - low) / 2;
+
+		if (compare_keys(work->sorted[middle], &key) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	*first = &work->sorted[low];
+	while (low + nr < work->result->nr_samples &&
+	       !compare_keys(work->sorted[low + nr], &key))
+		nr++;
+	return nr;
+}
+
+/* How fast: what the ratio of two sides is made of. */
+static double speed(const struct result_sample *sample, bool times)
+{
+	return times ? 1 / sample->times.median_ns : sample->kb_per_s;
+}
+
+static const char *void_reason(const struct result_sample **samples, unsigned nr)
+{
+	for (unsigned i = 0; i < nr; i++)
+		if (result_sample_is_void(samples[i]))
+			return samples[i]->failure ? samples[i]->failure :
+						     "an empty window";
+	return NULL;
+}
+
+static int missing(struct comparison_cell *cell, const char *who, const char *why)
+{
+	free(cell->missing);
+	return asprintf(&cell->missing, "%s %s", who, why) < 0 ? -ENOMEM : 0;
+}
+
+/* Whether both sides have figures; else says why not. 1, 0 or -ENOMEM. */
+static int both_measured(const struct work *work, struct comparison_cell *cell,
+			 const struct result_sample **base, unsigned nr_base,
+			 const struct result_sample **patched, unsigned nr_patched)
+{
+	const char *names[] = { work->result->sides[0].name,
+				work->result->sides[cell->side].name };
+	const struct result_sample **samples[] = { base, patched };
+	unsigned nr[] = { nr_base, nr_patched };
+
+	for (unsigned i = 0; i < 2; i++) {
+		const char *why = void_reason(samples[i], nr[i]);
+		char *text;
+		int err;
+
+		if (!nr[i])
+			return missing(cell, names[i], "was not measured");
+		if (!why)
+			continue;
+		if (asprintf(&text, "is void: %s", why) < 0)
+			return -ENOMEM;
+		err = missing(cell, names[i], text);
+		free(text);
+		return err;
+	}
+	return 1;
+}
+
+static double sum_of_squares(const double *values, size_t nr)
+{
+	double mean = 0, sum = 0;
+
+	for (size_t i = 0; i < nr; i++)
+		mean += values[i] / (double)nr;
+	for (size_t i = 0; i < nr; i++)
+		sum += (values[i] - mean) * (values[i] - mean);
+	return sum;
+}
+
+/* Logarithms: a change by a factor is a shift then, and up and down weigh the same. */
+static int keep_logs(struct comparison_cell *cell, const double *a, size_t nr_a,
+		     const double *b, size_t nr_b)
+{
+	struct significance_design *design = &cell->design;
+	double squares;
+
+	cell->logs = calloc(nr_a + nr_b, sizeof(*cell->logs));
+	if (!cell->logs)
+		return -ENOMEM;
+	for (size_t i = 0; i < nr_a; i++)
+		cell->logs[i] = log(a[i]);
+	for (size_t i = 0; i < nr_b; i++)
+		cell->logs[nr_a + i] = log(b[i]);
+	design->nr_a = nr_a;
+	design->nr_b = nr_b;
+	squares = sum_of_squares(cell->logs, nr_a);
+	if (design->paired) {
+		design->sd = nr_a > 1 ? sqrt(squares / (double)(nr_a - 1)) : NAN;
+		return 0;
+	}
+	squares += sum_of_squares(&cell->logs[nr_a], nr_b);
+	design->sd = nr_a + nr_b > 2 ? sqrt(squares / (double)(nr_a + nr_b - 2)) : NAN;
+	return 0;
+}
+
+static int cell_test(struct comparison_cell *cell, double shift, struct significance *s)
+{
+	const struct significance_design *design = &cell->design;
+	double *shifted;
+	int err;
+
+	if (shift == 0)
+		return design->paired ? significance_paired(s, cell->logs, design->nr_a) :
+					significance_unpaired(s, cell->logs, design->nr_a,
+							      &cell->logs[design->nr_a],
+							      design->nr_b);
+	shifted = calloc(design->nr_a, sizeof(*shifted));
+	if (!shifted)
+		return -ENOMEM;
+	for (size_t i = 0; i < design->nr_a; i++)
+		shifted[i] = cell->logs[i] - shift;
+	err = design->paired ?
+		      significance_paired(s, shifted, design->nr_a) :
+		      significance_unpaired(s, shifted, design->nr_a,
+					    &cell->logs[design->nr_a], design->nr_b);
+	free(shifted);
+	return err;
+}
+
+/* The ratios of the rounds that both have. */
+static int cell_paired(struct work *work, struct comparison_cell *cell,
+		       const struct result_sample **base, unsigned nr_base,
+		       const struct result_sample **patched, unsigned nr_patched,
+		       bool times)
+{
+	const struct result_speedup *speedup =
+		result_speedup(work->result, cell->side, cell->phase, cell->threads);
+	unsigned nr = 0;
+
+	for (unsigned i = 0, k = 0; i < nr_base && k < nr_patched;) {
+		if (base[i]->round != patched[k]->round) {
+			if (base[i]->round < patched[k]->round)
+				i++;
+			else
+				k++;
+			continue;
+		}
+		work->ratios[nr++] = speed(patched[k++], times) / speed(base[i++], times);
+	}
+	if (!nr || !speedup || !isfinite(speedup->ratio))
+		return missing(cell, work->result->sides[cell->side].name,
+			       "has no round in common with the baseline");
+	cell->ratio = speedup->ratio;
+	cell->low = speedup->low;
+	cell->high = speedup->high;
+	return keep_logs(cell, work->ratios, nr, NULL, 0);
+}
+
+static int cell_unpaired(struct work *work, struct comparison_cell *cell,
+			 unsigned nr_base, unsigned nr_patched)
+{
+	struct result *result = work->result;
+	struct result_speedup *speedup;
+	struct interval interval;
+	uint64_t seed;
+	int err;
+
+	seed = seed_mix(result->parameters.seed, cell->side);
+	seed = seed_mix(seed, (uint64_t)cell->phase << 32 | cell->threads);
+	err = bootstrap_ratio(&interval, work->patched, nr_patched, work->base, nr_base,
+			      seed);
+	if (err)
+		return err;
+	cell->ratio = interval.value;
+	cell->low = interval.low;
+	cell->high = interval.high;
+	speedup = (struct result_speedup *)result_speedup(result, cell->side, cell->phase,
+							  cell->threads);
+	if (speedup) {
+		speedup->nr_rounds = nr_base < nr_patched ? nr_base : nr_patched;
+		speedup->ratio = interval.value;
+		speedup->low = interval.low;
+		speedup->high = interval.high;
+	}
+	return keep_logs(cell, work->patched, nr_patched, work->base, nr_base);
+}
+
+static int cell_fill(struct work *work, struct comparison_cell *cell)
+{
+	const struct result_sample **base, **patched;
+	unsigned nr_base, nr_patched;
+	struct significance s;
+	bool times = true;
+	int err;
+
+	cell->ratio = cell->low = cell->high = cell->p = cell->p_slower = NAN;
+	cell->detectable = NAN;
+	cell->design.paired = work->paired;
+	nr_base = samples_of(work, 0, cell->phase, cell->threads, &base);
+	nr_patched = samples_of(work, cell->side, cell->phase, cell->threads, &patched);
+	err = both_measured(work, cell, base, nr_base, patched, nr_patched);
+	if (err <= 0)
+		return err;
+	for (unsigned i = 0; i < nr_base; i++)
+		times &= base[i]->times.nr != 0;
+	for (unsigned i = 0; i < nr_patched; i++)
+		times &= patched[i]->times.nr != 0;
+	for (unsigned i = 0; i < nr_base; i++)
+		work->base[i] = speed(base[i], times);
+	for (unsigned i = 0; i < nr_patched; i++)
+		work->patched[i] = speed(patched[i], times);
+	/* One that moved nothing has no logarithm, and one of no time no speed. */
+	for (unsigned i = 0; i < nr_base; i++)
+		if (!isfinite(work->base[i]) || !(work->base[i] > 0))
+			return missing(cell, work->result->sides[0].name,
+				       "moved nothing");
+	for (unsigned i = 0; i < nr_patched; i++)
+		if (!isfinite(work->patched[i]) || !(work->patched[i] > 0))
+			return missing(cell, work->result->sides[cell->side].name,
+				       "moved nothing");
+	err = work->paired ?
+		      cell_paired(work, cell, base, nr_base, patched, nr_patched, times) :
+		      cell_unpaired(work, cell, nr_base, nr_patched);
+	if (err || cell->missing)
+		return err;
+	err = cell_test(cell, 0, &s);
+	cell->p = s.differs;
+	cell->p_slower = s.lower;
+	return err;
+}
+
+static int correct(struct comparison *comparison)
+{
+	double *p = calloc(comparison->nr_cells + 1, sizeof(*p));
+	int err;
+
+	if (!p)
+		return -ENOMEM;
+	for (unsigned i = 0; i < comparison->nr_cells; i++)
+		p[i] = comparison->cells[i].p;
+	err = significance_correct(p, comparison->nr_cells);
+	for (unsigned i = 0; i < comparison->nr_cells; i++) {
+		comparison->cells[i].p = p[i];
+		p[i] = comparison->cells[i].p_slower;
+	}
+	if (!err)
+		err = significance_correct(p, comparison->nr_cells);
+	for (unsigned i = 0; i < comparison->nr_cells; i++)
+		comparison->cells[i].p_slower = p[i];
+	free(p);
+	return err;
+}
+
+/* Alone among many that are the same, a cell has to reach the level that the correction asks of the first. */
+static void find_detectable(struct comparison *comparison)
+{
+	if (!comparison->nr_known)
+		return;
+	comparison->alpha_one = COMPARE_ALPHA / comparison->nr_known;
+	for (unsigned i = 0; i < comparison->nr_cells; i++) {
+		struct comparison_cell *cell = &comparison->cells[i];
+
+		if (!cell->missing)
+			cell->detectable =
+				1 - exp(-significance_detectable(&cell->design,
+								 comparison->alpha_one));
+		/* exp(-INFINITY) is 0: a slow-down by 100 % is none that can be. */
+		if (cell->detectable >= 1)
+			cell->detectable = INFINITY;
+	}
+}
+
+static int cells_fill(struct comparison *comparison, struct work *work)
+{
+	const struct result *result = work->result;
+	unsigned number = 0;
+	int err = 0;
+
+	for (unsigned side = 1; side < result->nr_sides; side++) {
+		if (result_side_is_limit(result, side))
+			continue;
+		for (unsigned phase = 0; phase < result->nr_phases; phase++) {
+			for (unsigned t = 0; t < result->parameters.nr_threads && !err;
+			     t++) {
+				struct comparison_cell *cell =
+					&comparison->cells[number++];
+
+				cell->side = side;
+				cell->phase = phase;
+				cell->threads = result->parameters.threads[t];
+				err = cell_fill(work, cell);
+				comparison->nr_known += !cell->missing;
+			}
+		}
+	}
+	return err;
+}
+
+int comparison_init(struct comparison *comparison, struct result *result, bool paired)
+{
+	struct work work = { .result = result, .paired = paired };
+	size_t nr = (size_t)result->nr_samples + 1, nr_cells = 0;
+	int err = -ENOMEM;
+
+	*comparison = (struct comparison){ .result = result,
+					   .paired = paired,
+					   .alpha_one = COMPARE_ALPHA };
+	for (unsigned side = 1; side < result->nr_sides; side++)
+		nr_cells += (size_t)!result_side_is_limit(result, side) *
+			    result->nr_phases * result->parameters.nr_threads;
+	if (nr_cells > MAX_CELLS)
+		return -E2BIG;
+	comparison->nr_cells = (unsigned)nr_cells;
+	comparison->cells = calloc(nr_cells + 1, sizeof(*comparison->cells));
+	work.sorted = calloc(nr, sizeof(*work.sorted));
+	work.base = calloc(nr, sizeof(*work.base));
+	work.patched = calloc(nr, sizeof(*work.patched));
+	work.ratios = calloc(nr, sizeof(*work.ratios));
+	if (!comparison->cells || !work.sorted || !work.base || !work.patched ||
+	    !work.ratios)
+		goto out;
+	for (unsigned i = 0; i < result->nr_samples; i++)
+		work.sorted[i] = &result->samples[i];
+	qsort(work.sorted, result->nr_samples, sizeof(*work.sorted), compare_samples);
+	err = cells_fill(comparison, &work);
+	if (!err)
+		err = correct(comparison);
+	if (!err)
+		find_detectable(comparison);
+out:
+	free(work.ratios);
+	free(work.patched);
+	free(work.base);
+	free(work.sorted);
+	if (err)
+		comparison_destroy(comparison);
+	return err;
+}
+
+void comparison_destroy(struct comparison *comparison)
+{
+	for (unsigned i = 0; comparison->cells && i < comparison->nr_cells; i++) {
+		free(comparison->cells[i].logs);
+		free(comparison->cells[i].missing);
+	}
+	free(comparison->cells);
+	*comparison = (struct comparison){ .nr_cells = 0 };
+}
+
+const struct comparison_cell *comparison_cell(const struct comparison *comparison,
+					      unsigned side, unsigned phase,
+					      unsigned threads)
+{
+	const struct result *result = comparison->result;
+	unsigned nr_threads = result->parameters.nr_threads, before = 0, t = 0;
+
+	if (!side || result_side_is_limit(result, side))
+		return NULL;
+	for (unsigned s = 1; s < side; s++)
+		before += !result_side_is_limit(result, s);
+	while (t < nr_threads && result->parameters.threads[t] != threads)
+		t++;
+	if (t == nr_threads)
+		return NULL;
+	return &comparison->cells[(before * result->nr_phases + phase) * nr_threads + t];
+}
+
+bool comparison_is_significant(const struct comparison_cell *cell)
+{
+	return cell->p <= COMPARE_ALPHA;
+}
+
+bool comparison_is_time(const struct result *result, unsigned phase)
+{
+	return !strcmp(result->phases[phase].name, "truncate");
+}
+
+void comparison_interval(struct text *text, const struct comparison_cell *cell)
+{
+	struct text low, high;
+
+	if (!cell || !isfinite(cell->low) || !isfinite(cell->high)) {
+		strcpy(text->s, "-");
+		return;
+	}
+	snprintf(text->s, sizeof(text->s), "%.30s-%.30s", text_fixed(&low, cell->low, 2),
+		 text_fixed(&high, cell->high, 2));
+}
+
+/* The median over the runs of each run's median time. */
+static int median_time(const struct result *result, const struct result_cell *cell,
+		       double *us)
+{
+	double *values = calloc(cell->nr_samples + 1, sizeof(*values));
+	struct summary summary;
+	unsigned nr = 0;
+	int err = 0;
+
+	if (!values)
+		return -ENOMEM;
+	for (unsigned i = 0; i < result->nr_samples && nr < cell->nr_samples; i++) {
+		const struct result_sample *sample = &result->samples[i];
+
+		if (sample->side == cell->side && sample->phase == cell->phase &&
+		    sample->threads == cell->threads && sample->times.nr)
+			values[nr++] = sample->times.median_ns / 1e3;
+	}
+	if (nr)
+		err = summary_compute(&summary, values, nr);
+	if (nr && !err)
+		*us = summary.median;
+	free(values);
+	return err;
+}
+
+double comparison_value(const struct result *result, unsigned side, unsigned phase,
+			unsigned threads, enum report_per per)
+{
+	const struct result_cell *cell = result_cell(result, side, phase, threads);
+	double value = NAN;
+
+	if (!cell || cell->is_void)
+		return NAN;
+	if (comparison_is_time(result, phase)) {
+		if (median_time(result, cell, &value))
+			return NAN;
+		return value;
+	}
+	return per == REPORT_PER_TOTAL ? cell->total_kb_per_s : cell->kb_per_s;
+}
+
+/* ---- gates ---- */
+
+int gates_parse_regression(double *percent, const char *text, struct reason *why)
+{
+	struct gate gate;
+	size_t len = strlen(text);
+	char number[16];
+
+	if (len && text[len - 1] == '%')
+		len--;
+	if (!len || len >= sizeof(number))
+		goto bad;
+	memcpy(number, text, len);
+	number[len] = '\0';
+	if (strspn(number, "0.") == len && strchr(number, '0') &&
+	    strchr(number, '.') == strrchr(number, '.')) {
+		*percent = 0;
+		return 0;
+	}
+	/* The same numbers as ratios. */
+	if (strchr(number, ':') || gate_parse(&gate, number, NULL) || gate.ratio >= 100)
+		goto bad;
+	*percent = gate.ratio;
+	return 0;
+bad:
+	return reason_set(why, -EINVAL, "'%s' is not a percentage from 0 to below 100",
+			  text);
+}
+
+__attribute__((format(printf, 5, 6))) static int
+outcome_add(struct outcomes *outcomes, enum outcome_kind kind, const char *gate,
+	    const struct comparison_cell *cell, const char *fmt, ...)
+{
+	struct outcome *outcome;
+	va_list ap;
+	int len;
+
+	/* Grown by doubling: at powers of two. */
+	if (!(outcomes->nr & (outcomes->nr - 1))) {
+		size_t room = outcomes->nr ? 2 * (size_t)outcomes->nr : 1;
+
+		outcome = reallocarray(outcomes->list, room, sizeof(*outcome));
+		if (!outcome)
+			return -ENOMEM;
+		outcomes->list = outcome;
+	}
+	outcome = &outcomes->list[outcomes->nr];
+	*outcome = (struct outcome){ .kind = kind,
+				     .gate = gate,
+				     .side = cell->side,
+				     .phase = cell->phase,
+				     .threads = cell->threads };
+	if (fmt) {
+		va_start(ap, fmt);
+		len = vasprintf(&outcome->text, fmt, ap);
+		va_end(ap);
+		if (len < 0)
+			return -ENOMEM;
+	}
+	outcomes->nr++;
+	return 0;
+}
+
+#define MAX_ROUNDS 10000
+
+static int outcome_noisy(struct outcomes *outcomes, const char *gate,
+			 const struct comparison *comparison,
+			 const struct comparison_cell *cell, double percent)
+{
+	size_t enough = 0;
+	char rounds[64], detectable[96];
+
+	if (isfinite(cell->design.sd))
+		enough = significance_enough(&cell->design, comparison->alpha_one,
+					     -log1p(-percent / 100), MAX_ROUNDS);
+	if (enough)
+		snprintf(rounds, sizeof(rounds), "%zu rounds would do", enough);
+	else if (isfinite(cell->design.sd))
+		snprintf(rounds, sizeof(rounds), "not even %d rounds would do",
+			 MAX_ROUNDS);
+	else
+		snprintf(rounds, sizeof(rounds), "one round has no spread, measure more");
+	if (isfinite(cell->detectable))
+		snprintf(detectable, sizeof(detectable),
+			 "only a slow-down by %.1f %% would be found",
+			 cell->detectable * 100);
+	else
+		snprintf(detectable, sizeof(detectable),
+			 "so few rounds find nothing in one of %u cell%s",
+			 comparison->nr_known, comparison->nr_known == 1 ? "" : "s");
+	return outcome_add(outcomes, OUTCOME_NOISY, gate, cell, "too noisy: %s; %s",
+			   detectable, rounds);
+}
+
+static int max_regression(struct outcomes *outcomes, const char *gate,
+			  const struct comparison *comparison,
+			  struct comparison_cell *cell, double percent)
+{
+	double least = 1 - percent / 100;
+	struct significance s;
+	int err;
+
+	if (cell->missing)
+		return outcome_add(outcomes, OUTCOME_MISSING, gate, cell, "%s",
+				   cell->missing);
+	if (cell->p_slower <= COMPARE_ALPHA && cell->ratio < least)
+		return outcome_add(outcomes, OUTCOME_FAILED, gate, cell,
+				   "%.1f %% slower (%.3f times, p = %.2g)",
+				   (1 - cell->ratio) * 100, cell->ratio, cell->p_slower);
+	if (cell->detectable * 100 <= percent)
+		return outcome_add(outcomes, OUTCOME_PASSED, gate, cell, NULL);
+	err = cell_test(cell, log(least), &s);
+	if (err)
+		return err;
+	if (s.higher <= COMPARE_ALPHA)
+		return outcome_add(outcomes, OUTCOME_PASSED, gate, cell, NULL);
+	return outcome_noisy(outcomes, gate, comparison, cell, percent);
+}
+
+static int min_speedup(struct outcomes *outcomes, const char *name,
+		       const struct gate *gate, const struct comparison_cell *cell)
+{
+	if (cell->missing)
+		return outcome_add(outcomes, OUTCOME_MISSING, name, cell, "%s",
+				   cell->missing);
+	if (cell->ratio >= gate->ratio)
+		return outcome_add(outcomes, OUTCOME_PASSED, name, cell, NULL);
+	return outcome_add(outcomes, OUTCOME_FAILED, name, cell,
+			   "%.3f times is below %.3f", cell->ratio, gate->ratio);
+}
+
+/* The decimal point is that of the C locale, which the program keeps. */
+static int name_gates(struct outcomes *outcomes, const struct gates *gates)
+{
+	outcomes->gates = calloc(gates->nr_min_speedup + 1, sizeof(*outcomes->gates));
+	if (!outcomes->gates)
+		return -ENOMEM;
+	for (unsigned i = 0; i < gates->nr_min_speedup; i++) {
+		const struct gate *gate = &gates->min_speedup[i];
+		char threads[16] = "";
+
+		if (gate->threads)
+			snprintf(threads, sizeof(threads), "@%u", gate->threads);
+		if (asprintf(&outcomes->gates[i], "--min-speedup %.15g%s%s%s",
+			     gate->ratio, *gate->phase ? ":" : "", gate->phase,
+			     threads) < 0)
+			return -ENOMEM;
+		outcomes->nr_gates++;
+	}
+	if (!isnan(gates->max_regression)) {
+		if (asprintf(&outcomes->gates[outcomes->nr_gates],
+			     "--max-regression %.15g", gates->max_regression) < 0)
+			return -ENOMEM;
+		outcomes->nr_gates++;
+	}
+	outcomes->gated = outcomes->nr_gates;
+	return 0;
+}
+
+int outcomes_fill(struct outcomes *outcomes, const struct comparison *comparison,
+		  const struct gates *gates)
+{
+	int err;
+
+	*outcomes = (struct outcomes){ .nr = 0 };
+	err = name_gates(outcomes, gates);
+	for (unsigned g = 0; g < gates->nr_min_speedup && !err; g++) {
+		const struct gate *gate = &gates->min_speedup[g];
+
+		for (unsigned i = 0; i < comparison->nr_cells && !err; i++) {
+			const struct comparison_cell *cell = &comparison->cells[i];
+
+			if (gate_concerns(gate, &comparison->result->phases[cell->phase],
+					  cell->threads))
+				err = min_speedup(outcomes, outcomes->gates[g], gate,
+						  cell);
+		}
+	}
+	for (unsigned i = 0; i < comparison->nr_cells && !err; i++) {
+		struct comparison_cell *cell = &comparison->cells[i];
+
+		if (!isnan(gates->max_regression))
+			err = max_regression(outcomes,
+					     outcomes->gates[gates->nr_min_speedup],
+					     comparison, cell, gates->max_regression);
+		else if (!outcomes->gated && cell->missing)
+			err = outcome_add(outcomes, OUTCOME_MISSING, NULL, cell, "%s",
+					  cell->missing);
+		else if (!outcomes->gated)
+			err = outcome_add(outcomes, OUTCOME_PASSED, NULL, cell, NULL);
+	}
+	if (err)
+		outcomes_destroy(outcomes);
+	return err;
+}
+
+void outcomes_destroy(struct outcomes *outcomes)
+{
+	for (unsigned i = 0; i < outcomes->nr; i++)
+		free(outcomes->list[i].text);
+	for (unsigned i = 0; i < outcomes->nr_gates; i++)
+		free(outcomes->gates[i]);
+	free(outcomes->gates);
+	free(outcomes->list);
+	*outcomes = (struct outcomes){ .nr = 0 };
+}
+
+unsigned outcomes_count(const struct outcomes *outcomes, enum outcome_kind kind)
+{
+	unsigned nr = 0;
+
+	for (unsigned i = 0; i < outcomes->nr; i++)
+		nr += outcomes->list[i].kind == kind;
+	return nr;
+}

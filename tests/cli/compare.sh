@@ -1,0 +1,275 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# compare: what is significant, what is comparable, and the gates with their exit statuses.
+
+# shellcheck source=tests/tap.sh
+. "${top_srcdir:?}/tests/tap.sh"
+
+cd "$tmp" || exit 99
+
+# result FILE SIDES PHASES THREADS RATE...: a made-up result. SIDES, PHASES and THREADS are lists with commas; a RATE is
+# SIDE=FIGURES, whose figures (kB/s, by commas) are those of the rounds, in every cell.
+record=4096 bytes=536870912 governor=performance
+result()
+{
+	local file=$1 sides=$2 phases=$3 threads=$4 side phase nr rate round rounds window comma=
+
+	shift 4
+	{
+		printf '{"schema": "pagezone-result/1",\n'
+		printf '"pagezone": {"version": "1.2.3", "command_line": "made up", "seed": 1},\n'
+		printf '"environment": {"kernel": "Linux", "governor": "%s"},\n' "$governor"
+		printf '"parameters": {"threads": [%s], "phases": ["%s"], "bytes": %s, "record": %s, "rounds": 1},\n' \
+			"$threads" "${phases//,/\",\"}" "$bytes" "$record"
+		printf '"sides": ['
+		for side in ${sides//,/ }; do
+			printf '%s{"name": "%s", "spec": "null"}' "$comma" "$side"
+			comma=,
+		done
+		printf '],\n"samples": ['
+		comma=
+		for rate; do
+			side=${rate%%=*} round=0
+			rounds=${rate#*=}
+			for window in ${rounds//,/ }; do
+				round=$((round + 1))
+				for phase in ${phases//,/ }; do
+					for nr in ${threads//,/ }; do
+						printf '%s\n{"side": "%s", "phase": "%s", "threads": %d, "round": %d, ' \
+							"$comma" "$side" "$phase" "$nr" "$round"
+						printf '"window_ns": 1000000000, "bytes": %d' $((window * 1024 * nr))
+						[ "$window" != 0 ] || printf ', "failure": "worker 1: <it> & \\"died\\""'
+						printf ', "counters": {}, "workers": []}'
+						comma=,
+					done
+				done
+			done
+		done
+		printf ']}\n'
+	} >"$file"
+}
+
+steady=1000,1001,1002,1003,1004,1005,1006,1007,1008,1009,1010,1011
+same=1011,1000,1010,1001,1009,1002,1008,1003,1007,1004,1006,1005
+slower=900,901,902,903,904,905,906,907,908,909,910,911
+noisy=600,1400,700,1300,800,1200,900,1100,650,1350,750,1250
+
+# ---- two files ----
+
+result steady.json run reader 1,2 "run=$steady"
+result same.json run reader 1,2 "run=$same"
+result slower.json run reader 1,2 "run=$slower"
+result noisy.json run reader 1,2 "run=$noisy"
+result faster.json run reader 1,2 "run=${steady//10/20}"
+
+run "$PAGEZONE" compare steady.json slower.json
+status_is 0 'without a gate a difference is no failure'
+is "$err" '' 'nothing on standard error'
+like "$out" 'baseline is steady.json, side run'$'\n''.*patched is slower.json' 'sides are named by file'
+like "$out" $'\nthreads: +1 +2\nbaseline: +1006 +1006\npatched: +906 +906\nspeed-up\(times\): +\*0\.90 +\*0\.90\n95 % interval: 0\.[0-9-]+0\.90 +' \
+	'the table, its marks and its intervals'
+like "$out" 'rank-sum.*2 cells by Benjamini' 'the method'
+like "$out" 'Smallest' 'the smallest effect'
+unlike "$out" 'What differs' 'nothing differs'
+run "$PAGEZONE" compare steady.json same.json
+like "$out" 'speed-up\(times\): +1\.00 +1\.00' 'the same figures are not marked'
+
+run "$PAGEZONE" compare --max-regression 5 steady.json slower.json
+status_is 1 '10 % slower, at most 5: status 1'
+like "$err" 'patched, reader, 1 thread: 9\.9 % slower' 'names the cell'
+like "$err" 'patched, reader, 2 threads: 9\.9 % slower' 'and the other'
+run "$PAGEZONE" compare --max-regression 15% steady.json slower.json
+status_is 0 'at most 15: status 0'
+like "$out" '2 passed, 0 failed' 'says so'
+run "$PAGEZONE" compare --max-regression 5 steady.json same.json
+status_is 0 'the same: status 0'
+run "$PAGEZONE" compare --max-regression 5 steady.json faster.json
+status_is 0 'faster: status 0'
+run "$PAGEZONE" compare --max-regression 5 steady.json noisy.json
+status_is 4 'too noisy: status 4'
+like "$err" 'only a slow-down by [0-9.]+ % would be found; [0-9]+ rounds would do' 'and how many rounds would do'
+run "$PAGEZONE" compare --max-regression 0 steady.json slower.json
+status_is 1 'not slower at all'
+
+run "$PAGEZONE" compare --min-speedup 1.5 steady.json faster.json
+status_is 0 '--min-speedup that is met'
+run "$PAGEZONE" compare --min-speedup 1.5:reader@2 --min-speedup 0.5 steady.json slower.json
+status_is 1 '--min-speedup that is not'
+like "$err" '0\.901 times is below 1\.500' 'names the figure'
+is "$(wc -l <"$tmp/.err")" 1 'of its one cell'
+run "$PAGEZONE" compare --min-speedup 1:writer steady.json slower.json
+status_is 2 'a gate that meets nothing: status 2'
+
+run "$PAGEZONE" compare steady.json slower.json faster.json
+like "$out" $'\npatched: .*\npatched2: .*\nspeed-up\(patched\): .*\nspeed-up\(patched2\): ' \
+	'three files are three rows'
+
+# one round
+result one.json run reader 1 run=1000
+run "$PAGEZONE" compare one.json one.json
+status_is 0 'one round compares'
+like "$out" 'speed-up\(times\): +1\.00' 'has a speed-up'
+unlike "$out" 'interval:|\*[0-9]' 'no interval and no mark'
+run "$PAGEZONE" compare --max-regression 5 one.json one.json
+status_is 4 'and is too noisy for a gate'
+
+# ---- one file ----
+
+result both.json baseline,patched,limit reader,rewriter 1,4 "baseline=$noisy" \
+	"patched=540,1270,630,1180,720,1090,810,1000,590,1220,680,1130" "limit=$steady"
+run "$PAGEZONE" compare both.json --max-regression 5
+status_is 1 'sides of one run are paired: what is noise to two runs is none'
+like "$out" 'signed-rank' 'by the signed ranks'
+like "$out" 'limit: ' 'the limit is a row'
+unlike "$out" 'speed-up\(limit' 'but is not compared'
+is "$(wc -l <"$tmp/.err")" 4 'all four cells'
+run "$PAGEZONE" compare steady.json
+status_is 2 'a file of one side needs a second'
+run "$PAGEZONE" compare --side patched both.json
+status_is 2 '--side is for several files'
+run "$PAGEZONE" compare both.json steady.json
+like "$out" 'baseline is both.json, side patched' 'of a file with several, the patched side'
+like "$out" 'patched: +1006 +-' 'what the second has not is missing'
+like "$out" 'phases +reader,rewriter \(baseline\), reader \(patched\)' 'and is said above the tables'
+status_is 3 'and the status is 3'
+run "$PAGEZONE" compare --side baseline both.json steady.json
+like "$out" 'baseline is both.json, side baseline' '--side names another'
+run "$PAGEZONE" compare --side nonesuch both.json steady.json
+status_is 2 'a side that is not there'
+like "$err" "both.json: it has no side 'nonesuch'" 'is named'
+
+# ---- void cells ----
+
+result void.json run reader 1,2 'run=1000,0,1002,1003'
+run "$PAGEZONE" compare steady.json void.json
+status_is 3 'a void cell: status 3'
+like "$err" 'reader, 1 thread: patched is void: worker 1: <it> & "died"' 'with its reason'
+like "$out" 'patched: +- +-' 'no figure'
+run "$PAGEZONE" compare --max-regression 5 steady.json void.json slower.json
+status_is 1 'a failure outweighs it'
+
+# ---- what differs ----
+
+governor=powersave result other.json run reader 1,2 "run=$same"
+run "$PAGEZONE" compare steady.json other.json
+status_is 0 'another governor'
+like "$out" 'What differs.*governor +performance \(baseline\), powersave \(patched\).*Readers' \
+	'is listed above the tables'
+record=65536 result record.json run reader 1,2 "run=$same"
+bytes=1048576 result bytes.json run reader 1,2 "run=$same"
+result phase.json run rewriter 1,2 "run=$same"
+result threads.json run reader 3 "run=$same"
+for what in record bytes phase threads; do
+	run "$PAGEZONE" compare steady.json "$what.json"
+	status_is 2 "another $what: status 2"
+	like "$err" "did not measure the same: $what.*--force" 'says what and the way out'
+	is "$(wc -l <"$tmp/.err")" 1 'in one line'
+	is "$out" '' 'prints nothing'
+	run "$PAGEZONE" compare --force steady.json "$what.json"
+	like "$out" 'not comparable' 'with --force it is compared and said'
+	case $what in
+	record | bytes) status_is 0 'and figures are figures' ;;
+	*) status_is 3 'and there are no figures' ;;
+	esac
+done
+
+# ---- usage ----
+
+# refuses REGEX ARGUMENT...
+refuses()
+{
+	local regex=$1
+
+	shift
+	run "$PAGEZONE" compare "$@"
+	status_is 2 "compare $*: status 2"
+	like "$err" "$regex" 'says why'
+}
+
+refuses 'compare needs the files'
+refuses 'nonesuch.json' nonesuch.json steady.json
+refuses "'-1'" --max-regression=-1 steady.json same.json
+refuses "'100'" --max-regression 100 steady.json same.json
+refuses "''" --max-regression '' steady.json same.json
+refuses "'5:reader'" --max-regression 5:reader steady.json same.json
+refuses 'junit' -f html steady.json same.json
+echo '{' >broken.json
+refuses 'broken.json' steady.json broken.json
+
+# ---- formats ----
+
+run "$PAGEZONE" compare -f csv --per total steady.json slower.json
+status_is 0 '-f csv'
+is "$(wc -l <"$tmp/.out")" 3 'has a header and a line a cell'
+like "$out" $'\nreader,2,patched,null,kB/s,12,12,2011,1811,0\.9005[0-9]*,' 'with its figures'
+if command -v jq >/dev/null; then
+	run "$PAGEZONE" compare -f json --max-regression 5 steady.json slower.json
+	status_is 1 '-f json has the status'
+	ok 'and is valid' jq -e '.schema == "pagezone-comparison/1" and .status == 1 and
+		(.cells | length == 2 and all(.significant and .ratio < 0.91 and .high < 0.95)) and
+		(.gates | all(.outcome == "failed"))' .out
+	run "$PAGEZONE" compare -f json steady.json void.json
+	ok 'a void cell is null' jq -e '.status == 3 and (.cells | all(.ratio == null and
+		.low == null and .p == null and (.missing | test("died"))))' .out
+	run "$PAGEZONE" compare -f json one.json one.json
+	ok 'so is what is not known' jq -e '.cells[0] | .low == null and .ratio == 1' .out
+else
+	skip 'jq is not installed' 4
+fi
+
+run "$PAGEZONE" compare -f markdown --max-regression 5 steady.json slower.json
+status_is 1 '-f markdown has the status'
+like "$out" '^## pagezone compare: failed' 'and the verdict'
+like "$out" $'\n\\| threads \\| 1 \\| 2 \\|\n\\| :--- \\| ---: \\| ---: \\|\n\\| baseline \\| 1006 \\| 1006 \\|\n\\| patched \\| 906 \\| 906 \\|\n\\| speed-up \\| \*\*0\.90\*\* \\| \*\*0\.90\*\* \\|\n\\| 95 % interval \\| ' \
+	'the table with its marks'
+run "$PAGEZONE" compare -f markdown steady.json void.json
+like "$out" 'worker 1: &lt;it\\> &amp; "died"' 'no markup comes from a file'
+
+run "$PAGEZONE" compare -f junit --max-regression 5 steady.json slower.json
+status_is 1 '-f junit has the status'
+like "$out" '<testsuite name="pagezone compare" tests="2" failures="2" errors="0" skipped="0">' 'its counts'
+like "$out" 'name="reader@2 --max-regression 5">' 'a test case a cell and gate'
+cp .out failed.xml
+run "$PAGEZONE" compare -f junit --max-regression 5 steady.json void.json
+like "$out" '<skipped message="patched is void: worker 1: &lt;it&gt; &amp; &quot;died&quot;"/>' \
+	'a void cell is skipped, its reason escaped'
+cp .out void.xml
+run "$PAGEZONE" compare -f junit --max-regression 5 steady.json noisy.json
+like "$out" 'errors="2".*<error message="too noisy' 'one that is too noisy an error'
+if command -v xmllint >/dev/null; then
+	ok 'well-formed XML' xmllint --noout failed.xml void.xml .out
+elif python3 -c 'import xml.dom.minidom' 2>/dev/null; then
+	ok 'well-formed XML' python3 -c 'import sys, xml.dom.minidom as m
+for name in sys.argv[1:]: m.parse(name)' failed.xml void.xml .out
+else
+	skip 'neither xmllint nor python3 is installed'
+fi
+
+# ---- what was measured ----
+
+run "$PAGEZONE" run --engine null -q -t 1,2 -S 1m -R 2 -i reader -o null.json
+run "$PAGEZONE" compare null.json null.json
+status_is 0 'a saved run compares with itself'
+like "$out" 'speed-up\(times\): +1\.00 +1\.00' 'and is as fast'
+run "$PAGEZONE" truncate -q --pages 8 --count 50 --runs 6 --patched cache:batch=8 -o truncate.json
+run "$PAGEZONE" compare truncate.json
+status_is 0 'truncations compare'
+like "$out" 'Truncations, median time in us' 'by their median times'
+run "$PAGEZONE" compare truncate.json null.json
+status_is 2 'but not with phases'
+run "$PAGEZONE" truncate -q --pages 8 --count 20 --runs 1 --max-regression 5
+status_is 4 'truncate has the gate, and one run is too few'
+run "$PAGEZONE" speedup -q -t 1 -S 2m -R 1 -i reader --max-regression 5
+status_is 4 'so has speedup'
+run "$PAGEZONE" speedup -q -t 1 -S 4m -R 6 -i reader --baseline null --patched cache:batch=1 --max-regression 5
+status_is 1 'a page cache is slower than nothing'
+like "$err" 'max-regression 5: patched, reader, 1 thread: [0-9.]+ % slower' 'and is named'
+run "$PAGEZONE" speedup -q -t 1 -S 4m -R 1 -i reader --baseline memory --patched memory:slow=10
+status_is 0 'the side of tests that does more'
+run "$PAGEZONE" speedup -q -t 1 -S 4m -R 1 -i reader --max-regression x
+status_is 2 'a percentage that is none'
+run "$PAGEZONE" speedup -q -t 1,2 -S 4m -R 1 -i reader -f markdown
+status_is 0 'speedup -f markdown'
+like "$out" $'\n\\| threads \\| 1 \\| 2 \\|\n\\| :--- \\| ---: \\| ---: \\|\n\\| baseline \\| [0-9]+ \\| [0-9]+ \\|\n\\| patched \\| ' 'has a table'
+
+done_testing
