@@ -76,6 +76,15 @@ static inline _Noreturn void skip_all(const char *why)
 	exit(0);
 }
 
+/* Not again where it ran already, as in the later builds of scripts/test. Before anything else. */
+static inline void slow_test(void)
+{
+	const char *skip = getenv("PAGEZONE_SKIP_SLOW");
+
+	if (skip && *skip)
+		skip_all("slow, and done by an earlier build");
+}
+
 /* Nothing that follows makes sense: ends the test as failed. */
 __attribute__((format(printf, 1, 2))) static inline _Noreturn void bail(const char *fmt,
 									...)

@@ -5,6 +5,7 @@
 
 # shellcheck source=tests/tap.sh
 . "${top_srcdir:?}/tests/tap.sh"
+slow_test
 # shellcheck source=tests/kernel.sh
 . "$top_srcdir/tests/kernel.sh"
 

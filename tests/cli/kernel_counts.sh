@@ -142,8 +142,12 @@ for who in "${users[@]}"; do
 	acceptance
 done
 
-# image_counts TYPE SIZE: case 11. Folios as large as the write(2) that made them. The kernel counts a
-# fault that found its folio locked for a moment, and was tried again, as a major one.
+# Of each cell the faults of the round that had the fewest. Who holds the lock of a folio for a moment
+# (DAMON, compaction, writeback) makes fault-around leave it out, and a fault of its own is tried again
+# and counted as a major one: that only ever adds to them.
+least='[.samples | group_by([.phase, .threads])[] | map(.counters.faults) | min]'
+
+# image_counts TYPE SIZE: case 11. Folios as large as the write(2) that made them.
 image_counts()
 {
 	local off=,faultaround=off keys why run
@@ -155,24 +159,24 @@ image_counts()
 	fi
 	for who in "${users[@]}"; do
 		be "$who"
-		run=(with_image "$1" "$2" "${by[@]}" "$PAGEZONE" run -f json -q -S 64m -R 1)
+		run=(with_image "$1" "$2" "${by[@]}" "$PAGEZONE" run -f json -q -S 64m -R 3)
 		for keys in write=64k write=4k; do
 			if [ -n "$no_faultaround" ]; then
 				skip "$no_faultaround" 2
 			elif measured "$who: $1, $keys" 1 "${run[@]}" -t 1,2 -i reader,re-reader \
 				--engine "kernel:dir=$mnt,$keys"; then
-				holds 'all(.samples[].counters; .faults == 1024)' '64 MiB read: 1,024 faults'
+				holds "$least | all(.[]; . == 1024)" '64 MiB read: 1,024 faults'
 			fi
 			measured "$who: $1, $keys$off" 1 "${run[@]}" -t 1,2 -i reader,re-reader \
 				--engine "kernel:dir=$mnt,$keys$off" || continue
-			holds 'all(.samples[].counters; .faults == 16384)' 'one at a time: 16,384 faults'
+			holds "$least | all(.[]; . == 16384)" 'one at a time: 16,384 faults'
 		done
 		# Written through the mapping: read-ahead makes folios as large as it likes. What is
 		# written back meanwhile costs writers faults more, but no reader.
 		measured "$who: $1, written through the mapping" 1 "${run[@]}" -t 2 --workers process \
 			-i reader,random-reader --engine "kernel:dir=$mnt$off" || continue
-		holds 'all(.samples[].counters;
-			.faults == 16384 - .pmd_mapped_bytes / 4096 + .pmd_mapped_bytes / 2097152)' \
+		holds '.samples | group_by(.phase) | all(.[]; any(.[].counters;
+			.faults == 16384 - .pmd_mapped_bytes / 4096 + .pmd_mapped_bytes / 2097152))' \
 			'one at a time: a fault for each page, or for each huge page'
 	done
 }

@@ -135,13 +135,15 @@ worker_killed()
 	setsid timeout -k 5 60 "$PAGEZONE" run --engine "$1" --workers process -q -t 4 -S 64m \
 		-R 10000 -i initial-writer >"$tmp/table" 2>"$tmp/errors" </dev/null &
 	pid=$!
-	for ((tries = 0; tries < 200 && ${#workers[@]} < 4; tries++)); do
-		sleep 0.05
+	# Each round has workers of its own: until one is met before it ends.
+	for ((tries = 0; tries < 500; tries++)); do
+		sleep "0.0$((RANDOM % 9 + 1))"
+		kill -0 "$pid" 2>/dev/null || break
 		main=$(children "$pid")
-		[ -z "$main" ] || mapfile -t workers < <(children "$main")
+		[ -n "$main" ] || continue
+		mapfile -t workers < <(children "$main")
+		[ "${#workers[@]}" -lt 4 ] || kill -s KILL "${workers[RANDOM % 4]}" 2>/dev/null
 	done
-	sleep "0.$((RANDOM % 3))"
-	kill -s KILL "${workers[RANDOM % 4]}"
 	wait "$pid"
 	status=$?
 	is "$status" 3 "$1: a worker process is killed: status 3" || diag "$(cat "$tmp/errors")"

@@ -258,6 +258,7 @@ static void percentages(void)
 
 int main(void)
 {
+	slow_test();
 	percentages();
 	degenerate();
 	reference();

@@ -424,6 +424,9 @@ static void test_truncated_while_waiting(bool truncates)
 
 int main(void)
 {
+#ifdef PAGEZONE_RACE_POINTS
+	slow_test();
+#endif
 	alarm(300); /* a deadlock ends as a failure */
 	test_race(1, 700, 4, false);
 	test_race(8, 701, 6, false);

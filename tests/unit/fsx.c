@@ -645,6 +645,9 @@ int main(int argc, char **argv)
 {
 	unsigned long ops = choose_ops();
 
+#ifdef PAGEZONE_RACE_POINTS
+	slow_test();
+#endif
 	alarm(600); /* a deadlock ends as a failure */
 	if (argc > 1) {
 		run_seed(strtoull(argv[1], NULL, 10), ops);

@@ -302,6 +302,7 @@ static void coverage(unsigned rounds)
 
 int main(void)
 {
+	slow_test();
 	paired();
 	unpaired();
 	approximation();

@@ -594,6 +594,9 @@ int main(void)
 {
 	static const unsigned truncate_batches[] = { 1, 15, 512 };
 
+#ifdef PAGEZONE_RACE_POINTS
+	slow_test();
+#endif
 	alarm(300); /* a deadlock ends as a failure */
 	test_lookup_waits_for_nobody();
 	test_tail_in_hand();
