@@ -137,7 +137,7 @@ static void check_differences(const struct input *input, unsigned number,
 static void compare_files(const struct input *input, struct result *first,
 			  struct compared_file *files)
 {
-	unsigned base, side;
+	unsigned base = 0, side = 0; /* of what does not end the process */
 	struct reason why;
 
 	if (result_pick_side(first, input->side, &base, &why))

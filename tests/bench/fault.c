@@ -174,7 +174,7 @@ static void cache_round(struct bench *b, enum side side)
 		.arena = &b->arena,
 		.nr_threads = 1,
 	};
-	struct page_cache *cache;
+	struct page_cache *cache = NULL;
 	struct cache_thread *thread;
 	struct mapping *mapping;
 	struct toucher toucher = { .touch = cache_touch };

@@ -284,9 +284,11 @@ static void coverage(unsigned rounds)
 				b[r] = draw(&random, shape, r, rounds);
 				ratio[r] = b[r] / a[r];
 			}
-			bootstrap_median(&interval, ratio, rounds, i);
+			if (bootstrap_median(&interval, ratio, rounds, i))
+				bail("no bootstrap");
 			in_paired += interval.low <= 1 && 1 <= interval.high;
-			bootstrap_ratio(&interval, b, rounds, a, rounds, i);
+			if (bootstrap_ratio(&interval, b, rounds, a, rounds, i))
+				bail("no bootstrap");
 			in_unpaired += interval.low <= 1 && 1 <= interval.high;
 		}
 		ok(in_paired >= DRAWS * 93 / 100 && in_paired <= DRAWS * 97 / 100,
