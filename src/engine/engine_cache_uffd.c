@@ -64,8 +64,6 @@ struct cache_uffd {
 	uint64_t batch;	     /* bytes */
 	struct extent share; /* what the worker may touch, as the loop gets it */
 	char *base; /* byte @start; 2 MiB aligned. PROT_NONE while nothing is mapped */
-	char *reserved; /* the address range around it ... */
-	size_t reserved_bytes;
 	bool mapped;
 	bool write; /* the access that is under way */
 	int err;    /* of the last fault that failed */
@@ -175,16 +173,10 @@ static void cache_uffd_stop(struct engine *engine)
 
 /* ---- a worker's range ---- */
 
-static int range_reserve(struct cache_uffd *uffd)
+/* Whole 2 MiB, so that no neighbour's pages share a page table with this worker's. */
+static size_t range_bytes(const struct cache_uffd *uffd)
 {
-	/* Whole 2 MiB, so that no neighbour's pages share a page table with this worker's. */
-	uffd->reserved_bytes = align_up(uffd_bytes(uffd), PMD_SIZE) + PMD_SIZE;
-	uffd->reserved = mmap(NULL, uffd->reserved_bytes, PROT_NONE,
-			      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (uffd->reserved == MAP_FAILED)
-		return -errno;
-	uffd->base = uffd->reserved + (-(uintptr_t)uffd->reserved & (PMD_SIZE - 1));
-	return 0;
+	return align_up(uffd_bytes(uffd), PMD_SIZE);
 }
 
 static int range_open(struct cache_uffd **out, const struct engine_worker *worker,
@@ -209,8 +201,9 @@ static int range_open(struct cache_uffd **out, const struct engine_worker *worke
 	err = uffd->fd;
 	if (err < 0)
 		goto fail;
-	err = range_reserve(uffd);
-	if (err) {
+	uffd->base = arena_reserve(range_bytes(uffd));
+	if (!uffd->base) {
+		err = -errno;
 		close(uffd->fd);
 		reason_set(why, err, "cannot reserve %zu MiB of address space: %s",
 			   uffd_bytes(uffd) >> 20, strerror(-err));
@@ -230,7 +223,7 @@ static void range_close(struct cache_uffd *uffd)
 {
 	if (!uffd)
 		return;
-	munmap(uffd->reserved, uffd->reserved_bytes);
+	munmap(uffd->base, range_bytes(uffd));
 	close(uffd->fd);
 	free(uffd);
 }

@@ -8,6 +8,7 @@
 #include "base/bits.h"
 #include "engine/engine_kernel.h"
 #include "engine/kernel_dir.h"
+#include "sys/arena.h"
 #include "sys/uffd.h"
 
 void kernel_map_range(const struct engine_setup *setup, const struct share *share,
@@ -20,27 +21,17 @@ void kernel_map_range(const struct engine_setup *setup, const struct share *shar
 
 char *kernel_map_aligned(int fd, uint64_t start, uint64_t end)
 {
-	size_t bytes = end - start, room = bytes + PMD_SIZE, head;
-	char *raw = mmap(NULL, room, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
-	     *base;
+	size_t bytes = end - start;
+	char *base = arena_reserve(bytes);
+	int err;
 
-	if (raw == MAP_FAILED)
-		return NULL;
-	head = -(uintptr_t)raw & (PMD_SIZE - 1);
-	base = raw + head;
-	if (mmap(base, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd,
-		 (off_t)start) == MAP_FAILED) {
-		int err = errno;
-
-		munmap(raw, room);
-		errno = err;
-		return NULL;
-	}
-	if (head)
-		munmap(raw, head);
-	if (room > head + bytes)
-		munmap(base + bytes, room - head - bytes);
-	return base;
+	if (!base || mmap(base, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd,
+			  (off_t)start) != MAP_FAILED)
+		return base;
+	err = errno;
+	munmap(base, bytes);
+	errno = err;
+	return NULL;
 }
 
 int kernel_open_uffd(struct reason *why)

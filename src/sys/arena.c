@@ -29,10 +29,7 @@
 #define MFD_NOEXEC_SEAL 8U /* Linux 6.3 */
 #endif
 
-/*
- * Address space without access whose first byte is 2 MiB aligned; exactly @bytes of it.
- */
-static void *range_reserve(size_t bytes)
+void *arena_reserve(size_t bytes)
 {
 	char *raw, *base;
 	size_t head;
@@ -178,7 +175,7 @@ static int region_renew(struct arena *arena, struct arena_region *region, size_t
 
 	/* The old pages go first: the peak is the larger size, not the sum. */
 	region_unmap(region);
-	base = range_reserve(bytes + 2 * PMD_SIZE);
+	base = arena_reserve(bytes + 2 * PMD_SIZE);
 	if (!base)
 		return reason_set(why, -ENOMEM,
 				  "cannot reserve %zu MiB of address space: %s",
@@ -409,7 +406,7 @@ void *arena_private_alloc(size_t bytes, int nid)
 		errno = ENOMEM;
 		return NULL;
 	}
-	p = range_reserve(span);
+	p = arena_reserve(span);
 	if (!p)
 		return NULL;
 	/* What is left of the last 2 MiB stays PROT_NONE: no neighbour can move in. */

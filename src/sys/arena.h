@@ -73,6 +73,12 @@ size_t arena_bytes(const struct arena *arena);
 size_t arena_huge_bytes(const struct arena *arena);
 
 /*
+ * Address space without access whose first byte is 2 MiB aligned; exactly @bytes of it, whole pages, to
+ * be mapped over by MAP_FIXED. Costs no memory; munmap(2) gives it back. NULL with errno.
+ */
+void *arena_reserve(size_t bytes);
+
+/*
  * Per-worker memory (record buffer, page tables, permutation): @bytes rounded up to pages
  * at the start of an address range of its own that begins and ends on a 2 MiB boundary,
  * so that no huge page can span two workers. The rest of the range is PROT_NONE: it costs
