@@ -160,8 +160,9 @@ int report_compared_junit(const struct compared *compared, FILE *out);
 int report_tables_compared(const struct result *result,
 			   const struct comparison *comparison, enum report_per per,
 			   FILE *out);
-/* How that was found out, and how small a difference would have been. To be wrapped. */
-int comparison_method(const struct comparison *comparison, FILE *out);
+/* How that was found out, and how small a difference would have been: a paragraph, to be wrapped and freed,
+ * "" with nothing to say. 0; -ENOMEM. */
+int comparison_method(const struct comparison *comparison, char **text);
 
 /* A result as Markdown: its tables. */
 int report_markdown(const struct result *result, enum report_per per, FILE *out);

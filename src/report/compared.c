@@ -115,20 +115,20 @@ static void put_detectable(const struct comparison *comparison, FILE *out)
 	fputs(".", out);
 }
 
-int comparison_method(const struct comparison *comparison, FILE *out)
+static void write_method(const struct comparison *comparison, FILE *out)
 {
 	size_t least, most;
 	char text[32];
 
 	if (!comparison->nr_known)
-		return 0;
+		return;
 	count_rounds(comparison, &least, &most);
 	snprintf(text, sizeof(text), least == most ? "%zu" : "%zu to %zu", least, most);
 	if (most < 2) {
 		fputs("One round a side: no interval, and nothing can be said about "
 		      "significance.",
 		      out);
-		return 0;
+		return;
 	}
 	if (comparison->paired)
 		fprintf(out,
@@ -150,21 +150,26 @@ int comparison_method(const struct comparison *comparison, FILE *out)
 		comparison->paired ? "exact signed-rank" : "exact rank-sum",
 		comparison->nr_known, comparison->nr_known == 1 ? "cell" : "cells");
 	put_detectable(comparison, out);
-	return 0;
+}
+
+int comparison_method(const struct comparison *comparison, char **text)
+{
+	size_t len;
+	FILE *out;
+
+	*text = NULL;
+	out = open_memstream(text, &len);
+	if (!out)
+		return -ENOMEM;
+	write_method(comparison, out);
+	return fclose(out) || !*text ? -ENOMEM : 0;
 }
 
 static int put_method(const struct comparison *comparison, FILE *out)
 {
-	char *text = NULL;
-	size_t len;
-	FILE *paragraph = open_memstream(&text, &len);
-	int err;
+	char *text;
+	int err = comparison_method(comparison, &text);
 
-	if (!paragraph)
-		return -ENOMEM;
-	err = comparison_method(comparison, paragraph);
-	if (fclose(paragraph) || !text)
-		return -ENOMEM;
 	if (!err && *text) {
 		putc('\n', out);
 		text_wrap(out, text, 0, 0);

@@ -96,22 +96,6 @@ static void speedup_rows(const struct tables *tables, unsigned phase, unsigned s
 	fputs(" |\n", out);
 }
 
-static bool phase_has_cells(const struct result *result, unsigned phase)
-{
-	for (unsigned i = 0; i < result->nr_cells; i++)
-		if (result->cells[i].phase == phase)
-			return true;
-	return false;
-}
-
-static bool side_has_speedups(const struct result *result, unsigned side)
-{
-	for (unsigned i = 0; i < result->nr_speedups; i++)
-		if (result->speedups[i].side == side)
-			return true;
-	return false;
-}
-
 static int put_tables(const struct result *result, const struct comparison *comparison,
 		      enum report_per per, FILE *out)
 {
@@ -121,9 +105,9 @@ static int put_tables(const struct result *result, const struct comparison *comp
 	if (err)
 		return err;
 	for (unsigned side = 0; side < result->nr_sides; side++)
-		tables.nr_patched += side_has_speedups(result, side);
+		tables.nr_patched += result_side_has_speedups(result, side);
 	for (unsigned phase = 0; phase < result->nr_phases; phase++) {
-		if (!phase_has_cells(result, phase))
+		if (!result_phase_has_cells(result, phase))
 			continue;
 		fputs("\n### ", out);
 		put_plain(out, result->phases[phase].title);
@@ -139,7 +123,7 @@ static int put_tables(const struct result *result, const struct comparison *comp
 		for (unsigned side = 0; side < result->nr_sides; side++)
 			side_row(&tables, phase, side, out);
 		for (unsigned side = 0; side < result->nr_sides; side++)
-			if (side_has_speedups(result, side))
+			if (result_side_has_speedups(result, side))
 				speedup_rows(&tables, phase, side, out);
 	}
 	free(tables.threads);
@@ -259,16 +243,9 @@ static void put_differences(const struct compared *compared, FILE *out)
 
 static int put_method(const struct comparison *comparison, FILE *out)
 {
-	char *text = NULL;
-	size_t len;
-	FILE *paragraph = open_memstream(&text, &len);
-	int err;
+	char *text;
+	int err = comparison_method(comparison, &text);
 
-	if (!paragraph)
-		return -ENOMEM;
-	err = comparison_method(comparison, paragraph);
-	if (fclose(paragraph) || !text)
-		return -ENOMEM;
 	/* Marks are bold here. */
 	if (!err && *text) {
 		char *mark = strstr(text, "* is significant");

@@ -117,22 +117,6 @@ static void published_row(struct table *table, const struct tables *tables,
 	}
 }
 
-static bool side_has_speedups(const struct result *result, unsigned side)
-{
-	for (unsigned i = 0; i < result->nr_speedups; i++)
-		if (result->speedups[i].side == side)
-			return true;
-	return false;
-}
-
-static bool phase_has_cells(const struct result *result, unsigned phase)
-{
-	for (unsigned i = 0; i < result->nr_cells; i++)
-		if (result->cells[i].phase == phase)
-			return true;
-	return false;
-}
-
 /* With what really happened below it; @happened: anything did. */
 static int phase_table(const struct tables *tables, unsigned phase, FILE *out,
 		       bool *happened)
@@ -155,7 +139,7 @@ static int phase_table(const struct tables *tables, unsigned phase, FILE *out,
 		if (result_side_is_limit(result, side))
 			side_row(&table, tables, phase, side);
 	for (unsigned side = 0; side < result->nr_sides; side++)
-		if (side_has_speedups(result, side)) {
+		if (result_side_has_speedups(result, side)) {
 			speedup_row(&table, tables, phase, side);
 			if (tables->comparison)
 				interval_row(&table, tables, phase, side);
@@ -195,9 +179,9 @@ int report_tables_compared(const struct result *result,
 	if (err)
 		return err;
 	for (unsigned side = 0; side < result->nr_sides; side++)
-		tables.nr_patched += side_has_speedups(result, side);
+		tables.nr_patched += result_side_has_speedups(result, side);
 	for (unsigned phase = 0; !err && phase < result->nr_phases; phase++) {
-		if (!phase_has_cells(result, phase))
+		if (!result_phase_has_cells(result, phase))
 			continue;
 		if (!first)
 			putc('\n', out);

@@ -512,6 +512,22 @@ int result_derive(struct result *result)
 	return err;
 }
 
+bool result_side_has_speedups(const struct result *result, unsigned side)
+{
+	for (unsigned i = 0; i < result->nr_speedups; i++)
+		if (result->speedups[i].side == side)
+			return true;
+	return false;
+}
+
+bool result_phase_has_cells(const struct result *result, unsigned phase)
+{
+	for (unsigned i = 0; i < result->nr_cells; i++)
+		if (result->cells[i].phase == phase)
+			return true;
+	return false;
+}
+
 const struct result_cell *result_cell(const struct result *result, unsigned side,
 				      unsigned phase, unsigned threads)
 {

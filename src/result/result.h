@@ -238,6 +238,10 @@ int result_derive(struct result *result);
 /* Whether @side is the row of --limit: shown, never compared. */
 bool result_side_is_limit(const struct result *result, unsigned side);
 
+/* Whether @side is compared with the baseline, and whether @phase has been measured. */
+bool result_side_has_speedups(const struct result *result, unsigned side);
+bool result_phase_has_cells(const struct result *result, unsigned phase);
+
 /* NULL when there is none. */
 const struct result_cell *result_cell(const struct result *result, unsigned side,
 				      unsigned phase, unsigned threads);
