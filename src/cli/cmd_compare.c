@@ -12,7 +12,7 @@
 #include "report/compare.h"
 #include "result/join.h"
 
-enum { KEY_MIN_SPEEDUP = 512, KEY_MAX_REGRESSION, KEY_SIDE, KEY_FORCE, KEY_PER };
+enum { KEY_SIDE = KEY_OF_COMMAND, KEY_FORCE, KEY_PER };
 
 enum format { TABLE, CSV, JSON, MARKDOWN, JUNIT };
 

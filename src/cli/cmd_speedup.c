@@ -16,14 +16,7 @@
 	"(the same, on any file system), memory (plain copies: the limit) or null (the "       \
 	"harness alone). pagezone(1) tells their other keys."
 
-enum {
-	KEY_BASELINE = 512,
-	KEY_PATCHED,
-	KEY_MIN_SPEEDUP,
-	KEY_MAX_REGRESSION,
-	KEY_REFERENCE,
-	KEY_ENGINE,
-};
+enum { KEY_ENGINE = KEY_OF_COMMAND };
 
 struct input {
 	struct measurement m;
@@ -39,23 +32,8 @@ static error_t parse_speedup(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &input->m.options;
 		return 0;
-	case KEY_BASELINE:
-		measurement_baseline(&input->sides, arg);
-		return 0;
-	case KEY_PATCHED:
-		measurement_patched(&input->sides, arg);
-		return 0;
-	case KEY_MIN_SPEEDUP:
-		measurement_add_gate(&input->m, arg);
-		return 0;
-	case KEY_REFERENCE:
-		measurement_reference(&input->m, arg);
-		return 0;
-	case KEY_MAX_REGRESSION:
-		measurement_max_regression(&input->m, arg);
-		return 0;
 	default:
-		return ARGP_ERR_UNKNOWN;
+		return measurement_option(&input->m, &input->sides, key, arg);
 	}
 }
 
@@ -73,23 +51,7 @@ int cmd_speedup(int argc, char **argv)
 {
 	static const struct argp_option options[] = {
 		{ NULL, 0, NULL, 0, "What is compared:", 1 },
-		{ "baseline", KEY_BASELINE, "SPEC", 0,
-		  "Engine of the baseline (default " DEFAULT_BASELINE ")", 1 },
-		{ "patched", KEY_PATCHED, "SPEC", 0,
-		  "Engine of the patched side (default " DEFAULT_PATCHED
-		  "); may be repeated",
-		  1 },
-		{ "max-regression", KEY_MAX_REGRESSION, "PERCENT", 0,
-		  "Exit with status 1 when a cell is significantly slower, by more than PERCENT; "
-		  "with 4 when that could not be seen",
-		  1 },
-		{ "min-speedup", KEY_MIN_SPEEDUP, "RATIO[:PHASE[@THREADS]]", 0,
-		  "Exit with status 1 when a speed-up is below RATIO; may be repeated",
-		  1 },
-		{ "reference", KEY_REFERENCE, "NAME", 0,
-		  "Show the speed-ups of a published table below: thp-page-cache-2013 or "
-		  "batched-truncation-2017",
-		  1 },
+		SIDES_OPTIONS(DEFAULT_BASELINE, DEFAULT_PATCHED),
 		{ 0 },
 	};
 	static const char doc[] =

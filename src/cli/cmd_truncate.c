@@ -15,12 +15,7 @@
 #define MAX_RUNS	 10000
 
 enum {
-	KEY_BASELINE = 512,
-	KEY_PATCHED,
-	KEY_MIN_SPEEDUP,
-	KEY_REFERENCE,
-	KEY_MAX_REGRESSION,
-	KEY_PAGES,
+	KEY_PAGES = KEY_OF_COMMAND,
 	KEY_COUNT,
 	KEY_RUNS,
 	KEY_STATE,
@@ -43,21 +38,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &input->m.options;
 		return 0;
-	case KEY_BASELINE:
-		measurement_baseline(&input->sides, arg);
-		return 0;
-	case KEY_PATCHED:
-		measurement_patched(&input->sides, arg);
-		return 0;
-	case KEY_MIN_SPEEDUP:
-		measurement_add_gate(&input->m, arg);
-		return 0;
-	case KEY_REFERENCE:
-		measurement_reference(&input->m, arg);
-		return 0;
-	case KEY_MAX_REGRESSION:
-		measurement_max_regression(&input->m, arg);
-		return 0;
 	case KEY_PAGES:
 		input->m.pages = options_number("--pages", arg, 1, MAX_PAGES);
 		return 0;
@@ -75,7 +55,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		truncation->mapped = options_choose("--mapped", arg, mappings);
 		return 0;
 	default:
-		return ARGP_ERR_UNKNOWN;
+		return measurement_option(&input->m, &input->sides, key, arg);
 	}
 }
 
@@ -98,23 +78,7 @@ int cmd_truncate(int argc, char **argv)
 {
 	static const struct argp_option options[] = {
 		{ NULL, 0, NULL, 0, "What is measured:", 1 },
-		{ "baseline", KEY_BASELINE, "SPEC", 0,
-		  "Engine of the baseline (default " DEFAULT_BASELINE ")", 1 },
-		{ "patched", KEY_PATCHED, "SPEC", 0,
-		  "Engine of the patched side (default " DEFAULT_PATCHED
-		  "); may be repeated",
-		  1 },
-		{ "max-regression", KEY_MAX_REGRESSION, "PERCENT", 0,
-		  "Exit with status 1 when a cell is significantly slower, by more than PERCENT; "
-		  "with 4 when that could not be seen",
-		  1 },
-		{ "min-speedup", KEY_MIN_SPEEDUP, "RATIO[:PHASE[@THREADS]]", 0,
-		  "Exit with status 1 when a speed-up is below RATIO; may be repeated",
-		  1 },
-		{ "reference", KEY_REFERENCE, "NAME", 0,
-		  "Show the speed-ups of a published table below: thp-page-cache-2013 or "
-		  "batched-truncation-2017",
-		  1 },
+		SIDES_OPTIONS(DEFAULT_BASELINE, DEFAULT_PATCHED),
 		{ "pages", KEY_PAGES, "N", 0,
 		  "Pages of 4 KiB that a truncation removes (default 1024)", 1 },
 		{ "count", KEY_COUNT, "N", 0,

@@ -53,7 +53,7 @@ void measurement_add_side(struct measurement *m, const char *name, const char *s
 	m->nr_sides++;
 }
 
-void measurement_baseline(struct measurement_sides *sides, const char *arg)
+static void take_baseline(struct measurement_sides *sides, const char *arg)
 {
 	if (sides->baseline)
 		fail(EXIT_USAGE,
@@ -63,7 +63,7 @@ void measurement_baseline(struct measurement_sides *sides, const char *arg)
 	sides->baseline = arg;
 }
 
-void measurement_patched(struct measurement_sides *sides, const char *arg)
+static void take_patched(struct measurement_sides *sides, const char *arg)
 {
 	if (sides->nr_patched == BENCH_MAX_SIDES - 2)
 		fail(EXIT_USAGE, "--patched %s: more than %d patched sides", arg,
@@ -86,7 +86,7 @@ void measurement_add_sides(struct measurement *m, struct measurement_sides *side
 	}
 }
 
-void measurement_add_gate(struct measurement *m, const char *arg)
+static void take_gate(struct measurement *m, const char *arg)
 {
 	struct gate *gates = realloc(m->gates, (m->nr_gates + 1) * sizeof(*gates));
 	struct reason why;
@@ -99,20 +99,44 @@ void measurement_add_gate(struct measurement *m, const char *arg)
 	m->nr_gates++;
 }
 
-void measurement_reference(struct measurement *m, const char *arg)
+static void take_reference(struct measurement *m, const char *arg)
 {
 	if (m->reference)
 		fail(EXIT_USAGE, "--reference %s: there is one reference", arg);
 	m->reference = reference_get("--reference", arg);
 }
 
-void measurement_max_regression(struct measurement *m, const char *arg)
+static void take_max_regression(struct measurement *m, const char *arg)
 {
 	struct reason why;
 
 	if (gates_parse_regression(&m->max_regression_percent, arg, &why))
 		fail(EXIT_USAGE, "--max-regression: %s", why.text);
 	m->max_regression = arg;
+}
+
+error_t measurement_option(struct measurement *m, struct measurement_sides *sides,
+			   int key, const char *arg)
+{
+	switch (key) {
+	case KEY_BASELINE:
+		take_baseline(sides, arg);
+		return 0;
+	case KEY_PATCHED:
+		take_patched(sides, arg);
+		return 0;
+	case KEY_MIN_SPEEDUP:
+		take_gate(m, arg);
+		return 0;
+	case KEY_REFERENCE:
+		take_reference(m, arg);
+		return 0;
+	case KEY_MAX_REGRESSION:
+		take_max_regression(m, arg);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
 }
 
 void measurement_destroy(struct measurement *m)

@@ -32,14 +32,53 @@ struct measurement_sides {
 
 /* Ends the process when @spec is not one, or when there are too many sides. */
 void measurement_add_side(struct measurement *m, const char *name, const char *spec);
-/* The arguments of --baseline, --patched and --min-speedup. End the process when there are too many, or
- * when a gate is not one. */
-void measurement_baseline(struct measurement_sides *sides, const char *arg);
-void measurement_patched(struct measurement_sides *sides, const char *arg);
-void measurement_add_gate(struct measurement *m, const char *arg);
-/* The argument of --reference. Ends the process when there is no such table, or one already. */
-void measurement_reference(struct measurement *m, const char *arg);
-void measurement_max_regression(struct measurement *m, const char *arg);
+/* The options of commands that compare sides, with the engines that are the defaults. */
+enum {
+	KEY_BASELINE = 512,
+	KEY_PATCHED,
+	KEY_MIN_SPEEDUP,
+	KEY_MAX_REGRESSION,
+	KEY_REFERENCE,
+	KEY_OF_COMMAND, /* the command's own begin here */
+};
+
+#define SIDES_OPTIONS(baseline, patched)                                                           \
+	{ "baseline",                                                                              \
+	  KEY_BASELINE,                                                                            \
+	  "SPEC",                                                                                  \
+	  0,                                                                                       \
+	  "Engine of the baseline (default " baseline ")",                                         \
+	  1 },                                                                                     \
+		{ "patched",                                                                       \
+		  KEY_PATCHED,                                                                     \
+		  "SPEC",                                                                          \
+		  0,                                                                               \
+		  "Engine of the patched side (default " patched "); may be repeated",             \
+		  1 },                                                                             \
+		{ "max-regression",                                                                \
+		  KEY_MAX_REGRESSION,                                                              \
+		  "PERCENT",                                                                       \
+		  0,                                                                               \
+		  "Exit with status 1 when a cell is significantly slower, by more than PERCENT; " \
+		  "with 4 when that could not be seen",                                            \
+		  1 },                                                                             \
+		{ "min-speedup",                                                                   \
+		  KEY_MIN_SPEEDUP,                                                                 \
+		  "RATIO[:PHASE[@THREADS]]",                                                       \
+		  0,                                                                               \
+		  "Exit with status 1 when a speed-up is below RATIO; may be repeated",            \
+		  1 },                                                                             \
+	{                                                                                          \
+		"reference", KEY_REFERENCE, "NAME", 0,                                             \
+			"Show the speed-ups of a published table below: thp-page-cache-2013 or "   \
+			"batched-truncation-2017",                                                 \
+			1                                                                          \
+	}
+
+/* Takes one of them; any other @key is ARGP_ERR_UNKNOWN. Ends the process when there are too many, when
+ * a gate is not one, or when there is no such reference. */
+error_t measurement_option(struct measurement *m, struct measurement_sides *sides,
+			   int key, const char *arg);
 /* "baseline", "patched", "patched2" …; the defaults where none was given. */
 void measurement_add_sides(struct measurement *m, struct measurement_sides *sides,
 			   const char *baseline, const char *patched);
