@@ -24,6 +24,36 @@ enum {
 	KEY_VERIFY,
 };
 
+/* What all of them have. */
+#define WHERE_OPTIONS                                                           \
+	{ NULL, 0, NULL, 0, "Where workers run:", 2 },                          \
+		{ "pin",                                                        \
+		  KEY_PIN,                                                      \
+		  "spread|compact|none",                                        \
+		  0,                                                            \
+		  "Nodes, then cores, then siblings; the other "                \
+		  "way round; or not at all (default spread)",                  \
+		  2 },                                                          \
+	{                                                                       \
+		"mem", KEY_MEM, "local|none", 0,                                \
+			"Memory from the worker's own node, or from where the " \
+			"system puts it (default local)",                       \
+			2                                                       \
+	}
+
+#define OUTPUT_OPTIONS(round)                                                             \
+	{ "format",                                                                       \
+	  'f',                                                                            \
+	  "table|csv|json|markdown",                                                      \
+	  0,                                                                              \
+	  "Of standard output (default table)",                                           \
+	  3 },                                                                            \
+		{ "output", 'o', "FILE", 0, "Save the result as JSON, after each " round, \
+		  3 },                                                                    \
+	{                                                                                 \
+		"quiet", 'q', NULL, 0, "No progress line and no warnings", 3              \
+	}
+
 static const struct argp_option common_options[] = {
 	{ NULL, 0, NULL, 0, "What is measured:", 1 },
 	{ "threads", 't', "LIST", 0,
@@ -58,25 +88,14 @@ static const struct argp_option common_options[] = {
 	  1 },
 	{ "seed", KEY_SEED, "N", 0, "Of the random phases and the resampling (default 1)",
 	  1 },
-	{ NULL, 0, NULL, 0, "Where workers run:", 2 },
+	WHERE_OPTIONS,
 	{ "workers", KEY_WORKERS, "thread|process", 0,
 	  "What a worker is (default thread); processes do not share mmap_lock, and go with "
 	  "kernel and tmpfs",
 	  2 },
-	{ "pin", KEY_PIN, "spread|compact|none", 0,
-	  "Nodes, then cores, then siblings; the other "
-	  "way round; or not at all (default spread)",
-	  2 },
-	{ "mem", KEY_MEM, "local|none", 0,
-	  "Memory from the worker's own node, or from where the "
-	  "system puts it (default local)",
-	  2 },
 	{ NULL, 0, NULL, 0, "Output:", 3 },
 	{ "per", KEY_PER, "thread|total", 0, "What tables show (default thread)", 3 },
-	{ "format", 'f', "table|csv|json|markdown", 0,
-	  "Of standard output (default table)", 3 },
-	{ "output", 'o', "FILE", 0, "Save the result as JSON, after each round", 3 },
-	{ "quiet", 'q', NULL, 0, "No progress line and no warnings", 3 },
+	OUTPUT_OPTIONS("round"),
 	{ 0 },
 };
 
@@ -89,20 +108,9 @@ static const struct argp_option truncate_options[] = {
 	  "(default private)",
 	  1 },
 	{ "seed", KEY_SEED, "N", 0, "Of the resampling (default 1)", 1 },
-	{ NULL, 0, NULL, 0, "Where workers run:", 2 },
-	{ "pin", KEY_PIN, "spread|compact|none", 0,
-	  "Nodes, then cores, then siblings; the other "
-	  "way round; or not at all (default spread)",
-	  2 },
-	{ "mem", KEY_MEM, "local|none", 0,
-	  "Memory from the worker's own node, or from where the "
-	  "system puts it (default local)",
-	  2 },
+	WHERE_OPTIONS,
 	{ NULL, 0, NULL, 0, "Output:", 3 },
-	{ "format", 'f', "table|csv|json|markdown", 0,
-	  "Of standard output (default table)", 3 },
-	{ "output", 'o', "FILE", 0, "Save the result as JSON, after each run", 3 },
-	{ "quiet", 'q', NULL, 0, "No progress line and no warnings", 3 },
+	OUTPUT_OPTIONS("run"),
 	{ 0 },
 };
 
