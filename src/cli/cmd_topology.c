@@ -19,7 +19,7 @@ enum { KEY_TOPOLOGY = 256, KEY_PIN };
 struct input {
 	const char *source;
 	unsigned threads; /* 0: as many as there are CPUs */
-	enum pin_policy pin;
+	struct pin pin;
 	bool json;
 };
 
@@ -51,11 +51,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		input->source = arg;
 		return 0;
 	case KEY_PIN:
-		for (input->pin = PIN_SPREAD; strcmp(arg, pin_name(input->pin));
-		     input->pin++)
-			if (input->pin == PIN_NONE)
-				fail(EXIT_USAGE,
-				     "--pin %s: it can be spread, compact or none", arg);
+		options_pin(&input->pin, arg);
 		return 0;
 	case 'f':
 		input->json = !strcmp(arg, "json");
@@ -120,7 +116,7 @@ static void print_text(const struct topo *topo, const struct placement *plan, un
 	       topo->nr_machine_cpus == 1 ? "" : "s", topo->allowed_list);
 	print_nodes(topo);
 	printf("\n%u worker%s, --pin %s:\n", nr, nr == 1 ? "" : "s",
-	       pin_name(input->pin));
+	       pin_text(&input->pin));
 	print_plan(plan, nr);
 }
 
@@ -181,7 +177,7 @@ static int print_json(const struct topo *topo, const struct placement *plan, uns
 		topo->is_this_machine ? "this machine" : input->source, "packages",
 		(int)topo->nr_packages, "cores", (int)topo->nr_cores, "machine_cpus",
 		(int)topo->nr_machine_cpus, "cpus", (int)topo->nr_cpus, "allowed_cpus",
-		topo->allowed_list, "pin", pin_name(input->pin), "nodes",
+		topo->allowed_list, "pin", pin_text(&input->pin), "nodes",
 		nodes_json(topo), "workers", workers_json(plan, nr));
 	int err;
 
@@ -200,8 +196,7 @@ int cmd_topology(int argc, char **argv)
 		  "How many workers are planned (default: as many as CPUs)", 0 },
 		{ "topology", KEY_TOPOLOGY, "TOPOLOGY", 0,
 		  "Another machine: an hwloc synthetic string or XML file", 0 },
-		{ "pin", KEY_PIN, "spread|compact|none", 0, "The policy (default spread)",
-		  0 },
+		{ "pin", KEY_PIN, PIN_SYNTAX, 0, "The policy (default spread)", 0 },
 		{ "format", 'f', "table|json", 0, "Of standard output (default table)",
 		  0 },
 		{ 0 },
@@ -211,7 +206,7 @@ int cmd_topology(int argc, char **argv)
 		"each worker would get.";
 	const struct argp argp = { options, parse, NULL, doc, NULL, NULL, NULL };
 	struct placement plan[BENCH_MAX_THREADS];
-	struct input input = { .pin = PIN_SPREAD };
+	struct input input = { .source = NULL };
 	struct reason why;
 	struct topo *topo;
 	int err;
@@ -220,10 +215,11 @@ int cmd_topology(int argc, char **argv)
 	err = topo_load(&topo, input.source, &why);
 	if (err)
 		fail(input.source ? EXIT_USAGE : EXIT_CANNOT, "%s", why.text);
+	options_check_pin(&input.pin, topo);
 	if (!input.threads)
 		input.threads = topo->nr_cpus < BENCH_MAX_THREADS ? topo->nr_cpus :
 								    BENCH_MAX_THREADS;
-	err = topo_plan(topo, input.pin, input.threads, plan);
+	err = topo_plan(topo, &input.pin, input.threads, plan);
 	if (err)
 		fail(EXIT_CANNOT, "no plan: %s", strerror(-err));
 	if (input.json)
@@ -231,6 +227,7 @@ int cmd_topology(int argc, char **argv)
 	else
 		print_text(topo, plan, input.threads, &input);
 	topo_free(topo);
+	pin_destroy(&input.pin);
 	if (err || fflush(stdout) || ferror(stdout)) {
 		say("standard output: %s", strerror(err ? -err : errno));
 		return EXIT_CANNOT;

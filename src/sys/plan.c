@@ -101,46 +101,94 @@ static void rank_turns(struct seat *seats, unsigned nr)
 	}
 }
 
-int topo_plan(const struct topo *topo, enum pin_policy policy, unsigned nr,
+/* The order of PIN_SPREAD. */
+static void spread_seats(struct seat *seats, unsigned nr)
+{
+	rank_cores(seats, nr);
+	rank_nodes(seats, nr);
+	qsort(seats, nr, sizeof(*seats), compare_in_node);
+	rank_turns(seats, nr);
+	qsort(seats, nr, sizeof(*seats), compare_turns);
+}
+
+static bool is_listed(const struct pin *pin, unsigned number)
+{
+	for (unsigned i = 0; i < pin->nr; i++)
+		if (pin->list[i] == number)
+			return true;
+	return false;
+}
+
+/* Seats of the CPUs that the policy may use, in topology order. */
+static unsigned take_seats(const struct topo *topo, const struct pin *pin,
+			   struct seat *seats)
+{
+	unsigned nr = 0;
+
+	for (unsigned i = 0; i < topo->nr_cpus; i++)
+		if (pin->policy != PIN_NODES || is_listed(pin, topo->cpus[i].node))
+			seats[nr++].cpu = &topo->cpus[i];
+	qsort(seats, nr, sizeof(*seats), compare_topology);
+	return nr;
+}
+
+static struct placement place(const struct topo_cpu *cpu)
+{
+	return (struct placement){
+		.cpu = (int)cpu->cpu,
+		.node = (int)cpu->node,
+		.mem_node = (int)cpu->mem_node,
+		.package = (int)cpu->package,
+		.core = (int)cpu->core,
+	};
+}
+
+static int plan_list(const struct topo *topo, const struct pin *pin, unsigned nr,
+		     struct placement *placements)
+{
+	for (unsigned i = 0; i < nr; i++) {
+		unsigned at = 0;
+
+		if (i >= pin->nr && pin->nr) {
+			placements[i] = placements[i - pin->nr];
+			continue;
+		}
+		while (pin->nr && at < topo->nr_cpus &&
+		       topo->cpus[at].cpu != pin->list[i])
+			at++;
+		if (!pin->nr || at == topo->nr_cpus)
+			return -EINVAL;
+		placements[i] = place(&topo->cpus[at]);
+	}
+	return 0;
+}
+
+int topo_plan(const struct topo *topo, const struct pin *pin, unsigned nr,
 	      struct placement *placements)
 {
-	unsigned nr_cpus = topo->nr_cpus;
 	struct seat *seats;
+	unsigned nr_seats;
 
-	if (policy == PIN_NONE) {
+	if (pin->policy == PIN_NONE) {
 		for (unsigned i = 0; i < nr; i++)
 			placements[i] = (struct placement){ -1, -1, -1, -1, -1 };
 		return 0;
 	}
-	if (!nr_cpus)
+	if (!topo->nr_cpus)
 		return -EINVAL;
+	if (pin->policy == PIN_CPUS)
+		return plan_list(topo, pin, nr, placements);
 
-	seats = calloc(nr_cpus, sizeof(*seats));
+	seats = calloc(topo->nr_cpus, sizeof(*seats));
 	if (!seats)
 		return -ENOMEM;
-	for (unsigned i = 0; i < nr_cpus; i++)
-		seats[i].cpu = &topo->cpus[i];
-	qsort(seats, nr_cpus, sizeof(*seats), compare_topology);
-	if (policy == PIN_SPREAD) {
-		rank_cores(seats, nr_cpus);
-		rank_nodes(seats, nr_cpus);
-		qsort(seats, nr_cpus, sizeof(*seats), compare_in_node);
-		rank_turns(seats, nr_cpus);
-		qsort(seats, nr_cpus, sizeof(*seats), compare_turns);
-	}
-	for (unsigned i = 0; i < nr; i++) {
-		const struct topo_cpu *cpu = seats[i % nr_cpus].cpu;
-
-		placements[i] = (struct placement){
-			.cpu = (int)cpu->cpu,
-			.node = (int)cpu->node,
-			.mem_node = (int)cpu->mem_node,
-			.package = (int)cpu->package,
-			.core = (int)cpu->core,
-		};
-	}
+	nr_seats = take_seats(topo, pin, seats);
+	if (pin->policy != PIN_COMPACT)
+		spread_seats(seats, nr_seats);
+	for (unsigned i = 0; i < nr && nr_seats; i++)
+		placements[i] = place(seats[i % nr_seats].cpu);
 	free(seats);
-	return 0;
+	return nr_seats ? 0 : -EINVAL;
 }
 
 /* Position of node @nid, nr_nodes when there is none. */

@@ -416,6 +416,10 @@ static int load_cpus(struct topo *topo, hwloc_const_bitmap_t allowed,
 		cpu->mem_node = topo_mem_node(topo, cpu->node);
 	}
 	hwloc_bitmap_foreach_end();
+	hwloc_bitmap_foreach_begin(id, hwloc_topology_get_topology_cpuset(hwloc)) {
+		topo->nodes[home_node(topo, local, id)].nr_online_cpus++;
+	}
+	hwloc_bitmap_foreach_end();
 	order_cpus(topo);
 	return topo->nr_cpus ? 0 : -EINVAL;
 }
@@ -508,6 +512,22 @@ void topo_free(struct topo *topo)
 	free(topo->distances);
 	free(topo->allowed_list);
 	free(topo);
+}
+
+enum topo_cpu_state topo_cpu_state(const struct topo *topo, unsigned cpu)
+{
+	hwloc_topology_t hwloc = topo->hwloc;
+
+	for (unsigned i = 0; i < topo->nr_cpus; i++)
+		if (topo->cpus[i].cpu == cpu)
+			return TOPO_CPU_ALLOWED;
+	if (!hwloc) /* made by hand */
+		return TOPO_CPU_ABSENT;
+	if (hwloc_bitmap_isset(hwloc_topology_get_topology_cpuset(hwloc), cpu))
+		return TOPO_CPU_FORBIDDEN;
+	if (hwloc_bitmap_isset(hwloc_topology_get_complete_cpuset(hwloc), cpu))
+		return TOPO_CPU_OFFLINE;
+	return TOPO_CPU_ABSENT;
 }
 
 int topo_bind_thread(const struct topo *topo, unsigned cpu)

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "base/reason.h"
+#include "sys/pin.h"
 
 struct topo_cpu {
 	unsigned cpu;		/* OS number */
@@ -28,6 +29,7 @@ struct topo_node {
 	uint64_t memory;  /* bytes in all, not free ones; 0: a node without memory */
 	bool allowed;	  /* the process may take memory from it (cpuset.mems) */
 	unsigned nr_cpus; /* its allowed CPUs; 0: memory only, or none allowed */
+	unsigned nr_online_cpus; /* allowed or not */
 };
 
 struct topo {
@@ -65,6 +67,15 @@ unsigned topo_distance(const struct topo *topo, unsigned from, unsigned to);
  */
 unsigned topo_mem_node(const struct topo *topo, unsigned nid);
 
+enum topo_cpu_state {
+	TOPO_CPU_ABSENT,
+	TOPO_CPU_OFFLINE,
+	TOPO_CPU_FORBIDDEN, /* by the affinity mask or the cpuset */
+	TOPO_CPU_ALLOWED,
+};
+
+enum topo_cpu_state topo_cpu_state(const struct topo *topo, unsigned cpu);
+
 /*
  * Binds the calling thread to @cpu. 0 or -errno (-EPERM, -ENOSYS in containers, -EINVAL
  * for a CPU that is offline or not allowed, -ENOSYS also when @topo is not this machine).
@@ -72,8 +83,6 @@ unsigned topo_mem_node(const struct topo *topo, unsigned nid);
 int topo_bind_thread(const struct topo *topo, unsigned cpu);
 /* The CPU the calling thread runs on now, or -1. */
 int topo_current_cpu(void);
-
-enum pin_policy { PIN_SPREAD, PIN_COMPACT, PIN_NONE };
 
 /* Where a worker runs and where its memory comes from; -1: where the system puts it. */
 struct placement {
@@ -91,12 +100,17 @@ struct placement {
  * four packages, packages and nodes are balanced within one worker for as long as they
  * have CPUs left, and siblings come when the cores of their node are used up. PIN_COMPACT
  * fills in topology order: siblings, cores, nodes, packages. Either uses no CPU twice
- * before each was used once, and starts over then. PIN_NONE: all -1.
+ * before each was used once, and starts over then.
+ *
+ * PIN_NODES is PIN_SPREAD over the CPUs of the nodes of @pin's list alone, whatever the
+ * order of the list. PIN_CPUS takes the CPUs of the list in the list's order, and starts
+ * over at its end; one that is listed twice is used twice. PIN_NONE: all -1.
  *
  * Nodes without CPUs get no worker; workers of a node without memory get the nearest
- * node's. 0; -EINVAL when @topo has no CPU, -ENOMEM.
+ * node's. A plan for fewer workers is the beginning of one for more. 0; -EINVAL when
+ * there is no CPU to use, or when pin_check() would fail; -ENOMEM.
  */
-int topo_plan(const struct topo *topo, enum pin_policy policy, unsigned nr,
+int topo_plan(const struct topo *topo, const struct pin *pin, unsigned nr,
 	      struct placement *placements);
 
 #endif

@@ -11,6 +11,8 @@
 #include "sys/topo.h"
 #include "tap.h"
 
+#define pinned(name) (&(struct pin){ .policy = (name) })
+
 /* A machine as a list of CPUs; nodes and distances are added by the test. */
 struct made {
 	struct topo topo;
@@ -212,7 +214,7 @@ static void check_properties(const struct topo *topo, bool even, const char *nam
 	unsigned some = topo->nr_cpus / 2 + 1;
 
 	memset(p, 0x55, nr * sizeof(*p));
-	ok(!topo_plan(topo, PIN_SPREAD, nr, p) && is_consistent(topo, p, nr),
+	ok(!topo_plan(topo, pinned(PIN_SPREAD), nr, p) && is_consistent(topo, p, nr),
 	   "%s: spread: CPUs of the machine, with their nodes", name);
 	ok(uses_each_once(topo, p, nr), "%s: spread: no CPU twice before each once",
 	   name);
@@ -221,9 +223,10 @@ static void check_properties(const struct topo *topo, bool even, const char *nam
 		ok(packages_are_balanced(topo, p), "%s: spread: packages within one",
 		   name);
 	ok(siblings_come_last(topo, p), "%s: spread: cores before siblings", name);
-	ok(!topo_plan(topo, PIN_SPREAD, some, few) && !memcmp(few, p, some * sizeof(*p)),
+	ok(!topo_plan(topo, pinned(PIN_SPREAD), some, few) &&
+		   !memcmp(few, p, some * sizeof(*p)),
 	   "%s: spread: fewer workers get the beginning of the same plan", name);
-	ok(!topo_plan(topo, PIN_COMPACT, nr, p) && is_consistent(topo, p, nr) &&
+	ok(!topo_plan(topo, pinned(PIN_COMPACT), nr, p) && is_consistent(topo, p, nr) &&
 		   uses_each_once(topo, p, nr),
 	   "%s: compact: no CPU twice before each once", name);
 	ok(is_compact(topo, p), "%s: compact: fills cores, nodes, packages", name);
@@ -239,7 +242,7 @@ static void check_plan(const struct topo *topo, enum pin_policy policy, unsigned
 	char text[1024] = "";
 	size_t len = 0;
 
-	topo_plan(topo, policy, nr, p);
+	topo_plan(topo, pinned(policy), nr, p);
 	for (unsigned i = 0; i < nr; i++)
 		len += (size_t)snprintf(text + len, sizeof(text) - len, "%s%d",
 					i ? " " : "", p[i].cpu);
@@ -319,7 +322,7 @@ static void four_packages(void)
 
 	if (topo_load(&topo, "pack:4 numa:1 core:10 pu:2", NULL))
 		bail("hwloc knows no synthetic machine");
-	topo_plan(topo, PIN_SPREAD, 80, p);
+	topo_plan(topo, pinned(PIN_SPREAD), 80, p);
 	ok(distinct(p, 4, offsetof(struct placement, package)) == 4,
 	   "4 workers, 4 packages");
 	ok(distinct(p, 40, offsetof(struct placement, core)) == 40,
@@ -350,13 +353,14 @@ static void no_pinning(void)
 	struct placement p[3];
 	bool good;
 
-	good = !topo_plan(topo, PIN_NONE, 3, p);
+	good = !topo_plan(topo, pinned(PIN_NONE), 3, p);
 	for (unsigned i = 0; i < 3; i++)
 		good = good && p[i].cpu == -1 && p[i].node == -1 && p[i].mem_node == -1 &&
 		       p[i].package == -1 && p[i].core == -1;
 	ok(good, "none: everything is -1, even on a machine without CPUs");
-	ok(topo_plan(topo, PIN_SPREAD, 3, p) == -EINVAL, "spread over no CPU is refused");
-	ok(topo_plan(topo, PIN_COMPACT, 0, p) == -EINVAL, "and so is compact");
+	ok(topo_plan(topo, pinned(PIN_SPREAD), 3, p) == -EINVAL,
+	   "spread over no CPU is refused");
+	ok(topo_plan(topo, pinned(PIN_COMPACT), 0, p) == -EINVAL, "and so is compact");
 }
 
 static void gaps_in_cpu_numbers(void)
@@ -381,7 +385,7 @@ static void more_than_1024_cpus(void)
 		add_cpu(cpu, cpu % 768 / 192, cpu % 768 / 96, cpu % 768);
 	check_properties(made_topo(), true, "1536 CPUs");
 	p = calloc(1536, sizeof(*p));
-	topo_plan(topo, PIN_SPREAD, 1536, p);
+	topo_plan(topo, pinned(PIN_SPREAD), 1536, p);
 	ok(distinct(p, 768, offsetof(struct placement, core)) == 768,
 	   "1536 CPUs: 768 workers, 768 cores");
 	ok(p[8].cpu == 1 && p[768].cpu == 768 && p[1535].cpu == 1535,
@@ -463,7 +467,7 @@ static void node_without_cpus(void)
 		add_cpu(cpu, cpu / 4, cpu / 4, cpu);
 	add_node(2, 0, 1ull << 40);
 	check_properties(made_topo(), true, "memory-only node");
-	topo_plan(topo, PIN_SPREAD, 8, p);
+	topo_plan(topo, pinned(PIN_SPREAD), 8, p);
 	for (unsigned i = 0; i < 8; i++)
 		used = used || p[i].node == 2 || p[i].mem_node == 2;
 	ok(!used, "memory-only node: no worker, and nobody's memory");
@@ -479,7 +483,7 @@ static void node_without_memory(void)
 		add_cpu(cpu, cpu, cpu, cpu);
 	made.nodes[1].memory = 0;
 	check_properties(made_topo(), true, "memory-less node");
-	topo_plan(topo, PIN_SPREAD, 3, p);
+	topo_plan(topo, pinned(PIN_SPREAD), 3, p);
 	ok(p[1].node == 1 && p[1].mem_node == 0,
 	   "memory-less node: the lowest number helps out");
 
@@ -490,7 +494,7 @@ static void node_without_memory(void)
 	}
 	topo->distances = made.distances;
 	made_topo();
-	topo_plan(topo, PIN_SPREAD, 3, p);
+	topo_plan(topo, pinned(PIN_SPREAD), 3, p);
 	ok(p[0].mem_node == 0 && p[1].mem_node == 2 && p[2].mem_node == 2,
 	   "memory-less node: the nearest helps out");
 	ok(topo_distance(topo, 0, 1) == 31 && topo_distance(topo, 1, 2) == 21 &&
@@ -524,14 +528,14 @@ static void odd_numbers_and_orders(void)
 	for (unsigned cpu = 0; cpu < 24; cpu++)
 		add_cpu(cpu, cpu / 8, cpu < 8 ? 0 : cpu < 16 ? 8 : 250, cpu / 4);
 	check_properties(made_topo(), true, "nodes 0, 8, 250");
-	topo_plan(topo, PIN_SPREAD, 24, a);
+	topo_plan(topo, pinned(PIN_SPREAD), 24, a);
 	for (unsigned i = 0; i < 12; i++) {
 		struct topo_cpu swap = made.cpus[i];
 
 		made.cpus[i] = made.cpus[23 - i];
 		made.cpus[23 - i] = swap;
 	}
-	topo_plan(topo, PIN_SPREAD, 24, b);
+	topo_plan(topo, pinned(PIN_SPREAD), 24, b);
 	ok(!memcmp(a, b, sizeof(a)),
 	   "the plan does not depend on the order of the array");
 	ok(a[1].node == 8 && a[2].node == 250, "node numbers are the system's");
