@@ -42,6 +42,48 @@ int kernel_open_uffd(struct reason *why)
 	return fd != -EINVAL ? fd : uffd_open(UFFD_FEATURE_WP_HUGETLBFS_SHMEM, why);
 }
 
+/* A policy of a file is set through a mapping of it, and stays when that goes. */
+static int place_range(int fd, uint64_t start, uint64_t end,
+		       const struct mem_policy *policy, int nid)
+{
+	size_t bytes = align_up(end, PAGE_SIZE) - align_down(start, PAGE_SIZE);
+	void *p = mmap(NULL, bytes, PROT_NONE, MAP_SHARED, fd,
+		       (off_t)align_down(start, PAGE_SIZE));
+	int err;
+
+	if (p == MAP_FAILED)
+		return -errno;
+	err = numamem_bind(p, bytes, policy, nid);
+	munmap(p, bytes);
+	return err;
+}
+
+void kernel_place(struct engine_worker *worker)
+{
+	const struct engine_setup *setup = worker->engine->setup;
+	const struct kernel_dir *dir = worker->engine->opened;
+	const struct share *share = worker->share;
+	struct kernel_worker *kw = worker->state;
+
+	/* Shared files: a neighbour may have part of the first page, and with it the page. */
+	if (dir->is_tmpfs) {
+		worker->place_call = "mbind";
+		worker->place_err = place_range(kw->fd, share->start, share->end,
+						setup->policy, share->mem_node);
+	} else {
+		worker->place_call = "set_mempolicy";
+		worker->place_err =
+			numamem_task_set(&kw->before, setup->policy, share->mem_node);
+	}
+}
+
+void kernel_unplace(struct engine_worker *worker)
+{
+	struct kernel_worker *kw = worker->state;
+
+	numamem_task_restore(&kw->before);
+}
+
 int kernel_advise(const struct engine *engine, char *base, size_t bytes, int uffd,
 		  struct reason *why)
 {
