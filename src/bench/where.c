@@ -9,7 +9,6 @@
 #include "base/format.h"
 #include "bench/crew.h"
 #include "bench/record.h"
-#include "stats/stats.h"
 #include "sys/numamem.h"
 #include "sys/sigbus.h"
 
@@ -33,6 +32,17 @@ void where_end(struct where *where)
 	numamem_here(&where->cpu_end, &where->node);
 }
 
+/*
+ * A place in [0, @nr) for part @i of a share: steps of the golden ratio, which are even in whatever
+ * period the parts and an interleaving of pages have together. Each worker begins elsewhere.
+ */
+static uint64_t place_within(unsigned id, uint64_t i, uint64_t nr)
+{
+	uint32_t fraction = (uint32_t)(i + id * WHERE_MAX_PAGES) * 2654435769U;
+
+	return fraction * nr >> 32;
+}
+
 /* The addresses of pages that are mapped; how many. */
 static unsigned choose_pages(struct engine_worker *worker, void **addresses)
 {
@@ -44,7 +54,7 @@ static unsigned choose_pages(struct engine_worker *worker, void **addresses)
 
 	for (uint64_t i = 0; i < nr; i++) {
 		uint64_t end = (i + 1) * nr_pages / nr;
-		uint64_t page = start + seed_mix(worker->id, i) % (end - start);
+		uint64_t page = start + place_within(worker->id, i, end - start);
 		/* Of a share that begins within a page, the first page begins before it. */
 		uint64_t offset = max_u64((first + page) * PAGE_SIZE, share->start);
 

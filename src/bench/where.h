@@ -29,7 +29,7 @@ void where_end(struct where *where);
 /*
  * In the worker, still mapped, its loop has ended well: asks the kernel for the nodes of its pages
  * (move_pages(2)). Which pages, is the same in each sample: one of each of the equal parts of the
- * share, at a place in it that is random, so that no stride meets that of an interleaving.
+ * share, at a place that moves from part to part, so that no stride meets that of an interleaving.
  * A page that is not mapped, or that NUMA balancing took the access to, is touched and asked for
  * once more; what is then not there is left out.
  */

@@ -58,6 +58,39 @@ static int place_range(int fd, uint64_t start, uint64_t end,
 	return err;
 }
 
+/* Of so many huge pages or more, it does not matter much with which node the kernel begins. */
+#define MANY_HUGE_PAGES 256
+
+/* Whether the share is to be interleaved, and comes in huge pages, but few. */
+static bool is_few_huge_pages(const struct engine_worker *worker)
+{
+	const struct mem_policy *policy = worker->engine->setup->policy;
+	const struct kernel_dir *dir = worker->engine->opened;
+	const struct kernel_worker *kw = worker->state;
+
+	return policy && policy->kind == MEM_INTERLEAVE && policy->nr &&
+	       (dir->huge || worker->engine->conf.kernel.advice == MADV_HUGEPAGE) &&
+	       kw->map_end - kw->map_start < MANY_HUGE_PAGES * PMD_SIZE;
+}
+
+/*
+ * The kernel interleaves the huge pages of a file by their number in it, and small files all begin
+ * with the same node: with one huge page each, all would lie on it. So each gets the
+ * node whose turn it is, over all workers.
+ */
+static int interleave_huge_pages(const struct engine_worker *worker)
+{
+	const struct mem_policy *policy = worker->engine->setup->policy;
+	const struct kernel_worker *kw = worker->state;
+	uint64_t turn = worker->id * div_round_up(kw->map_end - kw->map_start, PMD_SIZE);
+	int err = 0;
+
+	for (uint64_t at = kw->map_start; at < kw->map_end && !err; at += PMD_SIZE)
+		err = place_range(kw->fd, at, min_u64(at + PMD_SIZE, kw->map_end), NULL,
+				  (int)policy->nodes[turn++ % policy->nr]);
+	return err;
+}
+
 void kernel_place(struct engine_worker *worker)
 {
 	const struct engine_setup *setup = worker->engine->setup;
@@ -68,8 +101,10 @@ void kernel_place(struct engine_worker *worker)
 	/* Shared files: a neighbour may have part of the first page, and with it the page. */
 	if (dir->is_tmpfs) {
 		worker->place_call = "mbind";
-		worker->place_err = place_range(kw->fd, share->start, share->end,
-						setup->policy, share->mem_node);
+		worker->place_err = is_few_huge_pages(worker) ?
+					    interleave_huge_pages(worker) :
+					    place_range(kw->fd, share->start, share->end,
+							setup->policy, share->mem_node);
 	} else {
 		worker->place_call = "set_mempolicy";
 		worker->place_err =

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -181,7 +180,7 @@ static int compare_nodes(const void *left, const void *right)
 	return a < b ? -1 : a > b;
 }
 
-/* "pages by node: baseline 25.0 % on 0, 75.0 % on 1"; nothing of one node. */
+/* "pages by node: baseline 25.0 % on 0, 75.0 % on 1" */
 static int put_nodes(FILE *line, const struct result *result, unsigned side)
 {
 	struct nodes nodes = { .nr = 0 };
@@ -195,7 +194,7 @@ static int put_nodes(FILE *line, const struct result *result, unsigned side)
 		for (unsigned n = 0; n < sample->counters.nr_nodes && !err; n++)
 			err = nodes_add(&nodes, &sample->counters.pages_by_node[n]);
 	}
-	if (!err && nodes.nr > 1) {
+	if (!err && nodes.nr) {
 		qsort(nodes.nodes, nodes.nr, sizeof(*nodes.nodes), compare_nodes);
 		fprintf(line, "pages by node: %s ", result->sides[side].name);
 		for (unsigned i = 0; i < nodes.nr; i++) {
@@ -227,8 +226,10 @@ static int put_lines(FILE *lines, const struct result *result,
 	if (asked)
 		put_kind(lines, result, shares, KIND_ASKED, "pages as asked",
 			 "looked at");
+	/* Nor where they lie, when each is where its worker is. */
 	for (unsigned i = 0; i < result->nr_sides && !err; i++)
-		err = put_nodes(lines, result, i);
+		if (shares[i][KIND_LOCAL].part < shares[i][KIND_LOCAL].whole)
+			err = put_nodes(lines, result, i);
 	put_kind(lines, result, shares, KIND_CPUS, "on the planned CPU",
 		 "workers' loops, at start and end");
 	return err;
