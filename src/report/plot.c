@@ -62,13 +62,15 @@ static int add_cells(struct plot *plot, unsigned r, struct reason *why)
 
 		for (unsigned i = 0; !err && i < result->nr_cells; i++) {
 			const struct result_cell *cell = &result->cells[i];
-			struct plot_panel panel = { .phase = result->phases[p].name,
-						    .title = result->phases[p].title,
-						    .threads = times ? cell->threads :
-								       0 };
+			struct plot_panel panel = { .phase = result->phases[p].name };
+			struct text text;
 
 			if (cell->phase != p)
 				continue;
+			panel.threads = times ? cell->threads : 0;
+			snprintf(panel.title, sizeof(panel.title), "%s%s%s",
+				 result->phases[p].title, times ? ", " : "",
+				 times ? text_count(&text, cell->threads, "thread") : "");
 			err = add_panel(plot, panel, why);
 			if (!times)
 				add_rate(plot, cell);
@@ -95,12 +97,14 @@ static void add_speedup_phase(struct plot *plot, const char *name)
 		plot->phases[plot->nr_speedups++] = name;
 }
 
-static int add_speedups(struct plot *plot, unsigned r, struct reason *why)
+/* Of @result: the sides of a file, whose name is @name, or files over the first one. */
+static int add_speedups(struct plot *plot, const struct result *result, const char *name,
+			struct reason *why)
 {
-	const struct result *result = plot->results[r];
 	int err = 0;
 
 	for (unsigned side = 0; !err && side < result->nr_sides; side++) {
+		struct plot_panel panel = { .result = result, .side = side };
 		bool any = false;
 
 		for (unsigned i = 0; i < result->nr_speedups; i++) {
@@ -111,10 +115,16 @@ static int add_speedups(struct plot *plot, unsigned r, struct reason *why)
 			any = true;
 			add_speedup_phase(plot, result->phases[speedup->phase].name);
 		}
+		if (result == plot->between)
+			snprintf(panel.title, sizeof(panel.title), "Speed-up, %s over %s",
+				 plot_base_name(plot->names[side]),
+				 plot_base_name(plot->names[0]));
+		else
+			snprintf(panel.title, sizeof(panel.title), "Speed-up, %s%s%s",
+				 plot->nr > 1 ? plot_base_name(name) : "",
+				 plot->nr > 1 ? ": " : "", result->sides[side].name);
 		if (any)
-			err = add_panel(plot,
-					(struct plot_panel){ .result = r, .side = side },
-					why);
+			err = add_panel(plot, panel, why);
 	}
 	return err;
 }
@@ -127,7 +137,9 @@ static int add_panels(struct plot *plot, struct reason *why)
 		err = add_cells(plot, r, why);
 	plot->nr_phases = plot->nr_panels;
 	for (unsigned r = 0; !err && r < plot->nr; r++)
-		err = add_speedups(plot, r, why);
+		err = add_speedups(plot, plot->results[r], plot->names[r], why);
+	if (!err && plot->between)
+		err = add_speedups(plot, plot->between, NULL, why);
 	if (!err && !plot->nr_panels)
 		err = reason_set(why, -EINVAL, "there is nothing to draw: no cells");
 	return err;
@@ -285,7 +297,10 @@ static void put_page(const struct plot *plot, enum plot_format format)
 	if (plot->nr_speedups)
 		caption_line(
 			&caption,
-			"Speed-up: median of the rounds, bars: 95 % interval, where known.");
+			plot->between ?
+				"Speed-up: median of the rounds, between files the "
+				"ratio of the medians; bars: 95 % interval, where known." :
+				"Speed-up: median of the rounds, bars: 95 % interval, where known.");
 	for (unsigned r = 0; r < plot->nr; r++)
 		caption_result(&caption, plot, r);
 	bottom = caption.nr * LINE_HEIGHT + 12;
@@ -323,17 +338,20 @@ static void put_page(const struct plot *plot, enum plot_format format)
 }
 
 int report_plot(const struct result *const *results, const char *const *names,
-		unsigned nr, enum report_per per, enum plot_format format, FILE *out,
-		struct reason *why)
+		unsigned nr, const struct result *between, enum report_per per,
+		enum plot_format format, FILE *out, struct reason *why)
 {
 	struct plot *plot = calloc(1, sizeof(*plot));
 	int err;
 
 	if (!plot)
 		return reason_set(why, -ENOMEM, "%s", strerror(ENOMEM));
-	*plot = (struct plot){
-		.results = results, .names = names, .nr = nr, .per = per, .out = out
-	};
+	*plot = (struct plot){ .results = results,
+			       .names = names,
+			       .nr = nr,
+			       .between = between,
+			       .per = per,
+			       .out = out };
 	err = add_panels(plot, why);
 	if (!err) {
 		errno = 0;

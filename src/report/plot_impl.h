@@ -10,18 +10,20 @@
 #define PLOT_MAX_PANELS 48
 #define PLOT_MAX_LABEL	44 /* characters of a name in titles and the legend */
 
-/* What is drawn: a phase of all results, or the speed-ups of a side of one. */
+/* What is drawn: a phase of all results, or the speed-ups of a side of @result. */
 struct plot_panel {
 	const char *phase; /* its name; NULL: speed-ups */
-	const char *title;
-	unsigned threads; /* of a panel of truncations; 0: throughput against threads */
-	unsigned result, side; /* of speed-ups */
+	char title[256];   /* which PLOT_MAX_LABEL characters never fill */
+	unsigned threads;  /* of a panel of truncations; 0: throughput against threads */
+	const struct result *result;
+	unsigned side;
 };
 
 struct plot {
 	const struct result *const *results;
 	const char *const *names;
 	unsigned nr;
+	const struct result *between; /* their speed-ups over the first; NULL: none */
 	enum report_per per;
 	FILE *out;
 	struct plot_panel panels[PLOT_MAX_PANELS];

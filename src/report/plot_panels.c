@@ -261,7 +261,7 @@ static void put_truncations(const struct plot *plot, const struct plot_panel *pa
 
 static void put_speedups(const struct plot *plot, const struct plot_panel *panel)
 {
-	const struct result *result = plot->results[panel->result];
+	const struct result *result = panel->result;
 	FILE *out = plot->out;
 
 	put_axes(plot);
@@ -299,26 +299,10 @@ static void put_speedups(const struct plot *plot, const struct plot_panel *panel
 void plot_put_panel(const struct plot *plot, const struct plot_panel *panel)
 {
 	FILE *out = plot->out;
-	char *title = NULL;
-	struct text text;
-	int len;
 
-	if (!panel->phase)
-		len = asprintf(&title, "Speed-up, %s%s%s",
-			       plot->nr > 1 ? plot_base_name(plot->names[panel->result]) :
-					      "",
-			       plot->nr > 1 ? ": " : "",
-			       plot->results[panel->result]->sides[panel->side].name);
-	else if (panel->threads)
-		len = asprintf(&title, "%s, %s", panel->title,
-			       text_count(&text, panel->threads, "thread"));
-	else
-		len = asprintf(&title, "%s", panel->title);
 	fputs("set title ", out);
-	plot_put_quoted(out, len < 0 ? "" : title, PLOT_MAX_LABEL);
+	plot_put_quoted(out, panel->title, PLOT_MAX_LABEL);
 	putc('\n', out);
-	if (len >= 0)
-		free(title);
 	if (!panel->phase)
 		put_speedups(plot, panel);
 	else if (panel->threads)
