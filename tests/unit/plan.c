@@ -10,6 +10,7 @@
 
 #include "sys/topo.h"
 #include "tap.h"
+#include "unit/plan_properties.h"
 
 #define pinned(name) (&(struct pin){ .policy = (name) })
 
@@ -67,146 +68,6 @@ static struct topo *made_topo(void)
 	return topo;
 }
 
-static const struct topo_cpu *find_cpu(const struct topo *topo, int cpu)
-{
-	for (unsigned i = 0; i < topo->nr_cpus; i++) {
-		if ((int)topo->cpus[i].cpu == cpu)
-			return &topo->cpus[i];
-	}
-	return NULL;
-}
-
-/* Position of the node, so that counts can be kept in an array. */
-static unsigned node_at(const struct topo *topo, int nid)
-{
-	unsigned i = 0;
-
-	while (i < topo->nr_nodes && (int)topo->nodes[i].nid != nid)
-		i++;
-	return i;
-}
-
-/* Every placement names what its CPU really is, and memory from where there is some. */
-static bool is_consistent(const struct topo *topo, const struct placement *p, unsigned nr)
-{
-	for (unsigned i = 0; i < nr; i++) {
-		const struct topo_cpu *cpu = find_cpu(topo, p[i].cpu);
-
-		if (!cpu || p[i].node != (int)cpu->node ||
-		    p[i].package != (int)cpu->package || p[i].core != (int)cpu->core ||
-		    p[i].mem_node != (int)cpu->mem_node)
-			return false;
-	}
-	return true;
-}
-
-/* Each CPU once in every run of nr_cpus workers, in the same order each time. */
-static bool uses_each_once(const struct topo *topo, const struct placement *p,
-			   unsigned nr)
-{
-	unsigned n = topo->nr_cpus;
-
-	for (unsigned i = 0; i < n && i < nr; i++) {
-		for (unsigned j = 0; j < i; j++) {
-			if (p[i].cpu == p[j].cpu)
-				return false;
-		}
-	}
-	for (unsigned i = n; i < nr; i++) {
-		if (p[i].cpu != p[i - n].cpu)
-			return false;
-	}
-	return true;
-}
-
-/*
- * After any number of workers no node is two behind another one while it has a free CPU.
- */
-static bool nodes_are_balanced(const struct topo *topo, const struct placement *p)
-{
-	unsigned used[64] = { 0 };
-
-	for (unsigned i = 0; i < topo->nr_cpus; i++) {
-		unsigned most = 0;
-
-		used[node_at(topo, p[i].node)]++;
-		for (unsigned n = 0; n < topo->nr_nodes; n++)
-			most = used[n] > most ? used[n] : most;
-		for (unsigned n = 0; n < topo->nr_nodes; n++) {
-			if (used[n] < topo->nodes[n].nr_cpus && used[n] + 1 < most)
-				return false;
-		}
-	}
-	return true;
-}
-
-/* The same of packages, where each has as many nodes as the others. */
-static bool packages_are_balanced(const struct topo *topo, const struct placement *p)
-{
-	unsigned used[64] = { 0 }, size[64] = { 0 };
-
-	for (unsigned i = 0; i < topo->nr_cpus; i++)
-		size[topo->cpus[i].package]++;
-	for (unsigned i = 0; i < topo->nr_cpus; i++) {
-		unsigned most = 0;
-
-		used[p[i].package]++;
-		for (unsigned n = 0; n < 64; n++)
-			most = used[n] > most ? used[n] : most;
-		for (unsigned n = 0; n < 64; n++) {
-			if (used[n] < size[n] && used[n] + 1 < most)
-				return false;
-		}
-	}
-	return true;
-}
-
-/* No second sibling of a core while another core of the same node is idle. */
-static bool siblings_come_last(const struct topo *topo, const struct placement *p)
-{
-	unsigned *used = calloc(topo->nr_cpus, sizeof(*used));
-	bool good = true;
-
-	/* used[] goes by the position of the core's first CPU. */
-	for (unsigned i = 0; i < topo->nr_cpus && good; i++) {
-		unsigned core = 0;
-
-		while (topo->cpus[core].core != (unsigned)p[i].core)
-			core++;
-		used[core]++;
-		for (unsigned c = 0; c < topo->nr_cpus && good; c++) {
-			const struct topo_cpu *cpu = &topo->cpus[c];
-			unsigned first = 0;
-
-			if ((int)cpu->node != p[i].node)
-				continue;
-			while (topo->cpus[first].core != cpu->core)
-				first++;
-			good = used[core] < 2 || used[first] > 0;
-		}
-	}
-	free(used);
-	return good;
-}
-
-/* Once left, a core, a node of a package and a package are not come back to. */
-static bool is_compact(const struct topo *topo, const struct placement *p)
-{
-	for (unsigned i = 2; i < topo->nr_cpus; i++) {
-		for (unsigned j = 0; j < i - 1; j++) {
-			if (p[j].core == p[i].core && p[i - 1].core != p[i].core)
-				return false;
-			if (p[j].package == p[i].package &&
-			    p[i - 1].package != p[i].package)
-				return false;
-			if (p[j].package == p[i].package && p[j].node == p[i].node &&
-			    p[i - 1].node != p[i].node)
-				return false;
-		}
-	}
-	return true;
-}
-
 static void check_properties(const struct topo *topo, bool even, const char *name)
 {
 	unsigned nr = 2 * topo->nr_cpus + 3;
@@ -216,20 +77,23 @@ static void check_properties(const struct topo *topo, bool even, const char *nam
 	memset(p, 0x55, nr * sizeof(*p));
 	ok(!topo_plan(topo, pinned(PIN_SPREAD), nr, p) && is_consistent(topo, p, nr),
 	   "%s: spread: CPUs of the machine, with their nodes", name);
-	ok(uses_each_once(topo, p, nr), "%s: spread: no CPU twice before each once",
-	   name);
-	ok(nodes_are_balanced(topo, p), "%s: spread: nodes within one worker", name);
+	ok(uses_each_once(topo->nr_cpus, p, nr),
+	   "%s: spread: no CPU twice before each once", name);
+	ok(nodes_are_balanced(topo, NULL, p, topo->nr_cpus),
+	   "%s: spread: nodes within one worker", name);
 	if (even)
 		ok(packages_are_balanced(topo, p), "%s: spread: packages within one",
 		   name);
-	ok(siblings_come_last(topo, p), "%s: spread: cores before siblings", name);
+	ok(siblings_come_last(topo, p, topo->nr_cpus),
+	   "%s: spread: cores before siblings", name);
 	ok(!topo_plan(topo, pinned(PIN_SPREAD), some, few) &&
 		   !memcmp(few, p, some * sizeof(*p)),
 	   "%s: spread: fewer workers get the beginning of the same plan", name);
 	ok(!topo_plan(topo, pinned(PIN_COMPACT), nr, p) && is_consistent(topo, p, nr) &&
-		   uses_each_once(topo, p, nr),
+		   uses_each_once(topo->nr_cpus, p, nr),
 	   "%s: compact: no CPU twice before each once", name);
-	ok(is_compact(topo, p), "%s: compact: fills cores, nodes, packages", name);
+	ok(is_compact(p, topo->nr_cpus), "%s: compact: fills cores, nodes, packages",
+	   name);
 	free(p);
 	free(few);
 }
