@@ -17,6 +17,19 @@
 
 #include "sys/topo_source.h"
 
+/* Of what makes hwloc's view of this machine. */
+static int choose_components(hwloc_topology_t topology)
+{
+	const unsigned long without = HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST;
+	bool masked = topo_nodes_are_masked();
+
+	if (masked && hwloc_topology_set_components(topology, without, "linux"))
+		return -1;
+	if (topo_x86_is_wanted() || (masked && topo_affinity_is_readable()))
+		return 0;
+	return hwloc_topology_set_components(topology, without, "x86");
+}
+
 /*
  * A loaded topology: about 6 ms, most of it for hwloc to find its plugins. Disallowed
  * CPUs are kept, to count them and to number packages and cores the same whatever the
@@ -38,9 +51,8 @@ static int hwloc_open(hwloc_topology_t *hwloc, enum topo_source kind, const char
 		rc = hwloc_topology_set_synthetic(topology, source);
 	else if (kind == TOPO_SOURCE_XML)
 		rc = hwloc_topology_set_xml(topology, source);
-	else if (!topo_x86_is_wanted())
-		rc = hwloc_topology_set_components(
-			topology, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, "x86");
+	else
+		rc = choose_components(topology);
 	if (!rc)
 		rc = hwloc_topology_set_flags(topology,
 					      HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED);

@@ -2,6 +2,7 @@
 #include "sys/topo_source.h"
 
 #include <ctype.h>
+#include <dirent.h>
 #include <errno.h>
 #include <sched.h>
 #include <stdbool.h>
@@ -92,13 +93,29 @@ bool topo_x86_is_wanted(void)
 	       access("/sys/devices/system/cpu/cpu0/topology", F_OK);
 }
 
+bool topo_nodes_are_masked(void)
+{
+	DIR *dir = opendir("/sys/devices/system/node");
+	struct dirent *entry;
+	bool found = false;
+
+	if (!dir)
+		return false;
+	while (!found && (entry = readdir(dir)))
+		found = !strncmp(entry->d_name, "node", 4) &&
+			isdigit((unsigned char)entry->d_name[4]);
+	closedir(dir);
+	return !found;
+}
+
 const char *topo_missing_of_machine(void)
 {
 	if (access("/sys/devices/system/cpu/online", F_OK))
-		return "the kernel tells nothing of CPUs (/sys/devices/system/cpu is not "
-		       "there): packages, cores and nodes may be others";
+		return "the kernel tells nothing of CPUs (nothing in "
+		       "/sys/devices/system/cpu): packages, cores and nodes may be "
+		       "others";
 	if (access("/sys/devices/system/node/online", F_OK))
-		return "the kernel tells no NUMA nodes (/sys/devices/system/node is not "
-		       "there): all CPUs and memory count as one node";
+		return "the kernel tells no NUMA nodes (nothing in "
+		       "/sys/devices/system/node): all CPUs and memory count as one node";
 	return NULL;
 }

@@ -27,6 +27,12 @@ bool topo_affinity_is_readable(void);
  */
 bool topo_x86_is_wanted(void);
 
+/*
+ * /sys/devices/system/node is there, as in containers that mask it, but no node in it:
+ * hwloc 2.9 aborts then.
+ */
+bool topo_nodes_are_masked(void);
+
 /* What this system does not tell, in words for the user; NULL: nothing of importance. */
 const char *topo_missing_of_machine(void);
 
