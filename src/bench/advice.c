@@ -5,30 +5,12 @@
 
 #include "bench/record.h"
 
-/* How many CPUs the workers run on at once: those of the plan; unbound ones may use all. */
-static unsigned cpus_in_use(const struct topo *topo, const struct placement *placements,
-			    unsigned nr)
-{
-	unsigned used = 0;
-
-	if (nr && placements->cpu < 0)
-		return nr < topo->nr_cpus ? nr : topo->nr_cpus;
-	for (unsigned i = 0; i < nr; i++) {
-		unsigned j = 0;
-
-		while (j < i && placements[j].cpu != placements[i].cpu)
-			j++;
-		used += j == i;
-	}
-	return used;
-}
-
 /* More workers than CPUs are no matter: a quota of as many CPUs as they use holds up none. */
 static void look_at_quota(struct record *record, const struct placement *placements,
 			  unsigned threads)
 {
 	double quota = record->result->environment.cpu_quota;
-	unsigned used = cpus_in_use(record->conf->topo, placements, threads);
+	unsigned used = topo_cpus_in_use(record->conf->topo, placements, threads);
 	struct reason text;
 
 	if (quota <= 0 || quota >= used)

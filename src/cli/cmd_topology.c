@@ -12,6 +12,7 @@
 #include "bench/bench.h"
 #include "cli/cli.h"
 #include "cli/options.h"
+#include "result/fields.h"
 #include "sys/topo.h"
 
 enum { KEY_TOPOLOGY = 256, KEY_PIN };
@@ -418,9 +419,10 @@ static int print_json(const struct topo *topo, const struct placement *plan, uns
 		      const struct input *input)
 {
 	json_t *root = json_pack(
-		"{s:s, s:i, s:i, s:i, s:i, s:s, s:s, s:s?, s:s, s:o, s:o, s:o, s:o, s:o, "
+		"{s:o, s:i, s:i, s:i, s:i, s:s, s:s, s:s?, s:s, s:o, s:o, s:o, s:o, s:o, "
 		"s:o}",
-		"topology", topo->is_this_machine ? "this machine" : input->source,
+		"topology",
+		fields_string(topo->is_this_machine ? "this machine" : input->source),
 		"packages", (int)topo->nr_packages, "cores", (int)topo->nr_cores,
 		"machine_cpus", (int)topo->nr_machine_cpus, "cpus", (int)topo->nr_cpus,
 		"allowed_cpus", topo->allowed_list, "offline_cpus", topo->offline_list,

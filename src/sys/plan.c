@@ -195,6 +195,23 @@ const struct topo_cpu *topo_find_cpu(const struct topo *topo, unsigned cpu)
 	return NULL;
 }
 
+unsigned topo_cpus_in_use(const struct topo *topo, const struct placement *placements,
+			  unsigned nr)
+{
+	unsigned used = 0;
+
+	if (nr && placements->cpu < 0)
+		return nr < topo->nr_cpus ? nr : topo->nr_cpus;
+	for (unsigned i = 0; i < nr; i++) {
+		unsigned j = 0;
+
+		while (j < i && placements[j].cpu != placements[i].cpu)
+			j++;
+		used += j == i;
+	}
+	return used;
+}
+
 /* How many of the workers run on CPUs of kind @kind; unbound ones may run on any. */
 static unsigned workers_on_kind(const struct topo *topo,
 				const struct placement *placements, unsigned nr,

@@ -140,6 +140,10 @@ struct placement {
 int topo_plan(const struct topo *topo, const struct pin *pin, unsigned nr,
 	      struct placement *placements);
 
+/* How many CPUs the workers of this plan run on; unbound ones may use all. */
+unsigned topo_cpus_in_use(const struct topo *topo, const struct placement *placements,
+			  unsigned nr);
+
 /*
  * Whether workers of this plan run, or with PIN_NONE may run, on CPUs of different kinds;
  * then @what says how many on which.
