@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 /* A CPU and its place in the order; ranks count from 0. */
@@ -147,18 +148,13 @@ static int plan_list(const struct topo *topo, const struct pin *pin, unsigned nr
 		     struct placement *placements)
 {
 	for (unsigned i = 0; i < nr; i++) {
-		unsigned at = 0;
+		const struct topo_cpu *cpu = NULL;
 
-		if (i >= pin->nr && pin->nr) {
-			placements[i] = placements[i - pin->nr];
-			continue;
-		}
-		while (pin->nr && at < topo->nr_cpus &&
-		       topo->cpus[at].cpu != pin->list[i])
-			at++;
-		if (!pin->nr || at == topo->nr_cpus)
+		if (pin->nr)
+			cpu = topo_find_cpu(topo, pin->list[i % pin->nr]);
+		if (!cpu)
 			return -EINVAL;
-		placements[i] = place(&topo->cpus[at]);
+		placements[i] = place(cpu);
 	}
 	return 0;
 }
@@ -189,6 +185,75 @@ int topo_plan(const struct topo *topo, const struct pin *pin, unsigned nr,
 		placements[i] = place(seats[i % nr_seats].cpu);
 	free(seats);
 	return nr_seats ? 0 : -EINVAL;
+}
+
+const struct topo_cpu *topo_find_cpu(const struct topo *topo, unsigned cpu)
+{
+	for (unsigned i = 0; i < topo->nr_cpus; i++)
+		if (topo->cpus[i].cpu == cpu)
+			return &topo->cpus[i];
+	return NULL;
+}
+
+unsigned topo_cpus_in_use(const struct topo *topo, const struct placement *placements,
+			  unsigned nr)
+{
+	unsigned used = 0;
+
+	if (nr && placements->cpu < 0)
+		return nr < topo->nr_cpus ? nr : topo->nr_cpus;
+	for (unsigned i = 0; i < nr; i++) {
+		unsigned j = 0;
+
+		while (j < i && placements[j].cpu != placements[i].cpu)
+			j++;
+		used += j == i;
+	}
+	return used;
+}
+
+/* How many of the workers run on CPUs of kind @kind; unbound ones may run on any. */
+static unsigned workers_on_kind(const struct topo *topo,
+				const struct placement *placements, unsigned nr,
+				unsigned kind)
+{
+	unsigned count = 0;
+
+	for (unsigned i = 0; i < nr; i++) {
+		const struct topo_cpu *cpu = NULL;
+
+		if (placements[i].cpu >= 0)
+			cpu = topo_find_cpu(topo, (unsigned)placements[i].cpu);
+		count += cpu && cpu->kind == kind;
+		count += placements[i].cpu < 0 && topo->kinds[kind].nr_cpus;
+	}
+	return count;
+}
+
+bool topo_kinds_differ(const struct topo *topo, const struct placement *placements,
+		       unsigned nr, struct reason *what)
+{
+	char text[256] = "";
+	unsigned used = 0;
+	size_t len = 0;
+
+	for (unsigned kind = 0; kind < topo->nr_kinds; kind++) {
+		unsigned count = workers_on_kind(topo, placements, nr, kind);
+		const char *name = topo->kinds[kind].name;
+		char number[24];
+
+		if (!count)
+			continue;
+		snprintf(number, sizeof(number), "kind %u", kind);
+		if (len < sizeof(text))
+			len += (size_t)snprintf(text + len, sizeof(text) - len,
+						"%s%u on %s", used ? ", " : "", count,
+						*name ? name : number);
+		used++;
+	}
+	if (used > 1)
+		reason_set(what, 0, "%s", placements->cpu < 0 ? "not bound" : text);
+	return used > 1;
 }
 
 /* Position of node @nid, nr_nodes when there is none. */

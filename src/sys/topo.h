@@ -21,6 +21,7 @@ struct topo_cpu {
 	unsigned smt;		/* which of the allowed siblings of its core, from 0 */
 	unsigned node;		/* OS number of the one node it belongs to */
 	unsigned mem_node;	/* the node its memory comes from: topo_mem_node(node) */
+	unsigned kind;		/* position in kinds; UINT_MAX: in none */
 };
 
 struct topo_node {
@@ -32,16 +33,39 @@ struct topo_node {
 	unsigned nr_online_cpus; /* allowed or not */
 };
 
+/* CPUs of one kind, on hybrid machines ("performance" and "efficient" cores). */
+struct topo_kind {
+	char *name;	  /* what the system calls it, "IntelCore"; "": nothing */
+	int efficiency;	  /* rank by power, more is faster and hungrier; -1: unknown */
+	unsigned max_mhz; /* 0: unknown */
+	unsigned nr_cpus; /* allowed ones */
+};
+
+/* Data and unified caches of one level that are alike. */
+struct topo_cache {
+	unsigned level;
+	bool is_data;	  /* else for data and instructions */
+	uint64_t bytes;	  /* of each; 0: unknown */
+	unsigned nr;	  /* how many */
+	unsigned nr_cpus; /* online CPUs that share one */
+};
+
 struct topo {
 	struct topo_cpu *cpus; /* allowed, in topology order: package, node, core, smt */
 	unsigned nr_cpus;
 	struct topo_node *nodes; /* ascending nid; of the machine, allowed or not */
 	unsigned nr_nodes;
-	unsigned *distances; /* [from * nr_nodes + to], by position; NULL: unknown */
+	unsigned *distances;	 /* [from * nr_nodes + to], by position; NULL: unknown */
+	struct topo_kind *kinds; /* by efficiency; with none all CPUs are alike */
+	unsigned nr_kinds;
+	struct topo_cache *caches; /* from the last level to the first */
+	unsigned nr_caches;
 	unsigned nr_packages, nr_cores; /* that have allowed CPUs */
 	unsigned nr_machine_cpus;	/* online ones of the machine, allowed or not */
 	bool is_this_machine;		/* false: for planning only */
 	char *allowed_list;		/* "0-3,8", for people */
+	char *offline_list;		/* the same of CPUs that are off; "": none is */
+	const char *missing;		/* what the system does not tell; NULL: nothing */
 	void *hwloc;			/* hwloc_topology_t */
 };
 
@@ -66,6 +90,9 @@ unsigned topo_distance(const struct topo *topo, unsigned from, unsigned to);
  * or equal, one of the same package, then the lowest number. @nid when no node has any.
  */
 unsigned topo_mem_node(const struct topo *topo, unsigned nid);
+
+/* NULL: no such CPU, or it is not allowed. */
+const struct topo_cpu *topo_find_cpu(const struct topo *topo, unsigned cpu);
 
 enum topo_cpu_state {
 	TOPO_CPU_ABSENT,
@@ -112,5 +139,16 @@ struct placement {
  */
 int topo_plan(const struct topo *topo, const struct pin *pin, unsigned nr,
 	      struct placement *placements);
+
+/* How many CPUs the workers of this plan run on; unbound ones may use all. */
+unsigned topo_cpus_in_use(const struct topo *topo, const struct placement *placements,
+			  unsigned nr);
+
+/*
+ * Whether workers of this plan run, or with PIN_NONE may run, on CPUs of different kinds;
+ * then @what says how many on which.
+ */
+bool topo_kinds_differ(const struct topo *topo, const struct placement *placements,
+		       unsigned nr, struct reason *what);
 
 #endif
