@@ -200,8 +200,7 @@ static int kernel_worker_start(struct engine_worker *worker, struct reason *why)
 		if (kw->uffd < 0)
 			return kw->uffd;
 	}
-	kernel_place(worker);
-	return 0;
+	return kernel_place(worker, why);
 }
 
 static int kernel_empty(struct engine_worker *worker, struct reason *why)
@@ -234,9 +233,7 @@ static int kernel_map(struct engine_worker *worker, struct reason *why)
 		return 0;
 	kw->base = kernel_map_aligned(kw->fd, kw->map_start, kw->map_end);
 	if (!kw->base)
-		return reason_set(
-			why, -errno, "the file cannot be mapped: %s%s", strerror(errno),
-			errno == ENOMEM ? "; see ulimit -v and vm.max_map_count" : "");
+		return kernel_cannot_map(errno, why);
 	if (kw->populated)
 		memset(kw->populated, 0, window_of(kw, kw->map_end - 1) / 8 + 1);
 	/*
