@@ -31,7 +31,7 @@ struct options {
 	size_t nr_phases;
 	unsigned rounds; /* 0: not given */
 	bool quick, shared, quiet, limit, processes, verify;
-	enum pin_policy pin;
+	struct pin pin;
 	bool mem_local;
 	uint64_t seed;
 	enum report_per per;
@@ -48,6 +48,10 @@ unsigned options_choose(const char *option, const char *arg, const char *const w
 /* A whole number from @min to @max, or the end of the process. */
 uint64_t options_number(const char *option, const char *arg, uint64_t min, uint64_t max);
 
+/* --pin @arg, in place of what @pin had; and what it names against @topo. Or the end of the process. */
+void options_pin(struct pin *pin, const char *arg);
+void options_check_pin(const struct pin *pin, const struct topo *topo);
+
 void options_init(struct options *options);
 /* Without -t: 1, 2, 4 … up to @max. */
 void options_default_threads(struct options *options, unsigned max);
@@ -55,7 +59,5 @@ void options_default_threads(struct options *options, unsigned max);
  * go together. */
 void options_complete(struct options *options, const struct topo *topo);
 void options_destroy(struct options *options);
-
-const char *pin_name(enum pin_policy pin);
 
 #endif
