@@ -239,7 +239,7 @@ static void check_machine(const struct machine *machine)
 	char path[4096];
 	const char *source = machine->source, *top = getenv("top_srcdir");
 	struct reason why;
-	struct topo *topo;
+	struct topo *topo = NULL;
 
 	if (strstr(source, ".xml")) {
 		snprintf(path, sizeof(path), "%s/tests/data/%s", top ? top : ".", source);

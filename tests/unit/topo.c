@@ -367,7 +367,7 @@ static struct topo *load_data(const char *name)
 {
 	const char *top = getenv("top_srcdir");
 	struct reason why;
-	struct topo *topo;
+	struct topo *topo = NULL;
 	char path[4096];
 
 	snprintf(path, sizeof(path), "%s/tests/data/%s", top ? top : ".", name);
