@@ -94,6 +94,8 @@ static int interleave_huge_pages(struct engine_worker *worker)
 	uint64_t turn = worker->id * div_round_up(kw->map_end - kw->map_start, PMD_SIZE);
 	int err = 0;
 
+	/* Workers go over the nodes in turn, too: with one huge page each, all would be local. */
+	turn += worker->id / policy->nr;
 	for (uint64_t at = kw->map_start; at < kw->map_end && !err; at += PMD_SIZE)
 		err = place_range(worker, at, min_u64(at + PMD_SIZE, kw->map_end), NULL,
 				  (int)policy->nodes[turn++ % policy->nr]);

@@ -195,7 +195,8 @@ static void in_files(void)
 			result->samples[i].workers[w].cpu_start =
 				result->samples[i].workers[w].cpu_end = -1;
 	first = saved(result);
-	ok(!strstr(first, "\"pages_") && !strstr(first, "cpu_start"), "not checked: no keys");
+	ok(!strstr(first, "\"pages_") && !strstr(first, "cpu_start"),
+	   "not checked: no keys");
 	loaded = NULL;
 	ok(!load(first, &loaded, &why) && !loaded->samples[0].counters.known &&
 		   loaded->samples[0].workers[0].cpu_start == -1,
