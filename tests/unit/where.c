@@ -25,9 +25,10 @@ static char base[64 * PAGE_SIZE];
 static bool real; /* addresses are in @base */
 static uint64_t seen[WHERE_MAX_PAGES];
 
-long __wrap_move_pages(int pid, unsigned long nr, void **pages, const int *nodes,
-		       int *status, int flags);
-int __wrap_getcpu(unsigned *cpu, unsigned *node);
+/* Used: link-time optimisation does not see who. */
+__attribute__((used)) long __wrap_move_pages(int pid, unsigned long nr, void **pages,
+					     const int *nodes, int *status, int flags);
+__attribute__((used)) int __wrap_getcpu(unsigned *cpu, unsigned *node);
 
 long __wrap_move_pages(int pid, unsigned long nr, void **pages, const int *nodes,
 		       int *status, int flags)
