@@ -294,6 +294,10 @@ static void counting(void)
 	set_up("remote", next);
 	c = &collect(0)->counters;
 	ok(!c->pages_local && c->pages_as_asked == 400, "remote: nothing is local");
+	set_up("remote", (const int[NR]){ 2, 3, 2, 0 });
+	c = &collect(0)->counters;
+	ok(c->pages_local == 100 && c->pages_as_asked == 300,
+	   "remote: what is local is not as asked");
 	set_up("bind:2-3", next);
 	c = &collect(0)->counters;
 	ok(c->pages_local == 0 && c->pages_as_asked == 300, "bind: any node of the list");
