@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/format.h"
 #include "result/result.h"
 
 #define MAX_ROUNDS 1000000
@@ -348,9 +349,8 @@ int place_error(const struct place *place, int err, const char *fmt, ...)
 	/* The end of a path tells more than its start. */
 	reason_set(place->why, err, "%s%s: %s%s", len > 180 ? "..." : "",
 		   len > 180 ? place->path + len - 180 : place->path, place->where, text);
-	for (char *c = place->why ? place->why->text : text; *c; c++)
-		if ((unsigned char)*c < ' ' || *c == 0x7f)
-			*c = '?';
+	if (place->why)
+		format_plain(place->why->text);
 	return err;
 }
 
