@@ -2,6 +2,7 @@
 #include "result/fields.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <math.h>
@@ -10,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/format.h"
 #include "result/result.h"
@@ -352,6 +354,22 @@ int place_error(const struct place *place, int err, const char *fmt, ...)
 	if (place->why)
 		format_plain(place->why->text);
 	return err;
+}
+
+int place_open(const struct place *place, FILE **file)
+{
+	/* Without O_NONBLOCK, opening a FIFO takes until somebody writes to it: maybe for ever. */
+	int fd = open(place->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK), err;
+
+	*file = NULL;
+	if (fd >= 0 && !fcntl(fd, F_SETFL, 0))
+		*file = fdopen(fd, "r");
+	if (*file)
+		return 0;
+	err = -errno;
+	if (fd >= 0)
+		close(fd);
+	return place_error(place, err, "%s", strerror(-err));
 }
 
 int place_integer(const struct place *place, const char *name, const json_t *value,

@@ -60,14 +60,12 @@ static size_t source_read(void *buffer, size_t len, void *data)
 /* 0 with the value in @root, or -errno with the reason. */
 static int load_json(struct loader *loader, json_t **root)
 {
-	struct source source = { .in = fopen(loader->place.path, "re") };
+	struct source source = { .nr_read = 0 };
 	json_error_t error;
-	int err;
+	int err = place_open(&loader->place, &source.in);
 
-	if (!source.in) {
-		err = -errno;
-		return place_error(&loader->place, err, "%s", strerror(-err));
-	}
+	if (err)
+		return err;
 	errno = 0;
 	*root = json_load_callback(source_read, &source, JSON_REJECT_DUPLICATES, &error);
 	err = errno;
