@@ -536,6 +536,9 @@ static int load_sample(struct loader *loader, const json_t *object)
 	sample->phase = phase;
 	sample->kb_per_s = sample->total_kb_per_s = sample->sum_of_worker_rates = NAN;
 	err = fields_load(&loader->place, object, fields_sample, sample);
+	/* As for phases: what was measured is what samples tell. */
+	if (!err)
+		err = result_add_threads(loader->result, sample->threads);
 	if (!err && sample->nr_workers && sample->nr_workers != sample->threads)
 		err = place_error(&loader->place, -EINVAL,
 				  "workers are %u, but threads are %u",

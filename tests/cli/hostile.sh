@@ -118,6 +118,26 @@ refused x 'samples is not an array' 'samples that are no list'
 with pagezone-result/1 pagezone-result/2
 refused x 'schema is "pagezone-result/2", but this pagezone reads' 'a schema to come'
 
+# ---- what loads, but is not what it seems ----
+
+with '"threads":[1]' '"threads":[]'
+run "$PAGEZONE" compare x -f csv --max-regression 5
+status_is 4 'a thread count that only samples name is held against gates'
+is "$(wc -l <.out)" 2 'and is a cell'
+with "${result#*'"samples":'}" '[]}'
+run "$PAGEZONE" compare x --max-regression 5
+status_is 3 'without samples, no gate is passed'
+text=${result/'"threads":[1]'/'"threads":[]'}
+printf '%s[]}' "${text%%'[{"side"'*}" >x
+run "$PAGEZONE" compare x --max-regression 5
+status_is 3 'nor without cells'
+like "$err" 'there are no cells to compare' 'which is said'
+with '"sides":[' "\"sides\":[$(seq -s, -f '{"name":"%g","spec":"x"}' 400),"
+sed -i "s/\"rounds\":1/\"phases\":[$(seq -s, -f '"%g"' 400)]/" x
+run "$PAGEZONE" compare x
+status_is 2 '160000 cells of a small file are too many'
+is "$err" 'pagezone: x: too many cells' 'in one line'
+
 # a pipe of which there is a writer is read
 run bash -c 'exec "$1" compare <(cat good)' - "$PAGEZONE"
 status_is 0 'the pipe of a shell is a file like others'
