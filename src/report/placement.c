@@ -84,12 +84,13 @@ static void put_share(FILE *line, const struct result *result, const struct shar
 
 	text_percent(&least, share->least);
 	text_percent(&most, share->most);
-	if (!strcmp(least.s, most.s))
+	if (!strcmp(least.s, most.s)) {
 		fprintf(line, "%s %%", least.s);
-	else
-		fprintf(line, "%s to %s %% (least: %s, -t %u)", least.s, most.s,
-			result->phases[share->where_least->phase].name,
-			share->where_least->threads);
+		return;
+	}
+	fprintf(line, "%s to %s %% (least: ", least.s, most.s);
+	text_put(line, result->phases[share->where_least->phase].name);
+	fprintf(line, ", -t %u)", share->where_least->threads);
 }
 
 /* Of all sides at once where all have the same share in all samples. */
@@ -135,7 +136,9 @@ static void put_kind(FILE *line, const struct result *result,
 		for (unsigned i = 0; i < result->nr_sides; i++) {
 			if (!(shares[i][kind].whole > 0))
 				continue;
-			fprintf(line, "%s%s ", separator, result->sides[i].name);
+			fputs(separator, line);
+			text_put(line, result->sides[i].name);
+			putc(' ', line);
 			put_share(line, result, &shares[i][kind]);
 			separator = ", ";
 		}
@@ -196,7 +199,9 @@ static int put_nodes(FILE *line, const struct result *result, unsigned side)
 	}
 	if (!err && nodes.nr) {
 		qsort(nodes.nodes, nodes.nr, sizeof(*nodes.nodes), compare_nodes);
-		fprintf(line, "pages by node: %s ", result->sides[side].name);
+		fputs("pages by node: ", line);
+		text_put(line, result->sides[side].name);
+		putc(' ', line);
 		for (unsigned i = 0; i < nodes.nr; i++) {
 			struct text text;
 

@@ -128,6 +128,15 @@ static void said(void)
 		"pages local: 100 % of 1536 looked at\n"
 		"on the planned CPU: 100 % of 3 workers' loops, at start and end\n",
 		"void samples are left out");
+	result = make(one_node, none, NULL);
+	result->sides[0].name[0] = '\n';
+	result->sides[1].name[1] = '\033';
+	is_said(result,
+		"pages local: 0 % of 3072 looked at\n"
+		"pages by node: ?aseline 100.0 % on 0\n"
+		"pages by node: p?tched 100.0 % on 0\n"
+		"on the planned CPU: 100 % of 6 workers' loops, at start and end\n",
+		"names of others' files do no harm");
 	result = make(NULL, NULL, NULL);
 	for (unsigned i = 0; i < result->nr_samples; i++)
 		for (unsigned w = 0; w < result->samples[i].nr_workers; w++)
