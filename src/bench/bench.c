@@ -78,6 +78,7 @@ static int plan_arena(struct bench *bench, struct reason *why)
 	bench->arena_is_fixed = arena_plan_bytes(&all) <=
 				largest + largest / 100 * ARENA_SLACK_PERCENT;
 	bench->arena.shared = bench_wants_shared_arena(conf);
+	bench->arena.policy = &conf->mem;
 	if (!err && bench->arena_is_fixed)
 		err = arena_resize(&bench->arena, all.nids, all.bytes, all.nr, why);
 	arena_plan_destroy(&all);
@@ -156,6 +157,7 @@ static void finish_sample(struct bench *bench, const struct crew *crew,
 	if (sample->failure)
 		bench->is_void[sample->side][sample->phase][sample->threads] = true;
 	look_at_huge_pages(bench, crew, sample);
+	where_warn(&bench->record, crew, sample);
 	record_finish(&bench->record, sample);
 	bench->done_bytes += (double)crew->layout.total;
 }
@@ -278,6 +280,7 @@ static int run_phases(struct bench *bench, struct crew *crew,
 	err = cell_side_start(crew, engine, &why);
 	if (err == -EINTR)
 		return err;
+	where_warn_unplaced(&bench->record, crew, side);
 	if (err)
 		err = void_side(bench, crew, placements, side, round, &why);
 	else
@@ -448,6 +451,7 @@ int bench_run(const struct bench_conf *conf, struct result *result, struct reaso
 	bench->record = (struct record){ .conf = conf, .result = result };
 	bench->total_bytes = run_bytes(conf);
 	result->environment.clock_step_ns = clock_step_ns();
+	where_advise(&bench->record);
 	err = advice_on_cpus(&bench->record);
 	err = err ? reason_set(why, err, "out of memory") : plan_arena(bench, why);
 	for (unsigned round = 0; round < conf->rounds && !err; round++) {

@@ -12,6 +12,7 @@
 #include "bench/phase.h"
 #include "engine/engine.h"
 #include "result/result.h"
+#include "sys/mempolicy.h"
 #include "sys/topo.h"
 
 #define BENCH_MAX_THREADS 256
@@ -51,10 +52,10 @@ struct bench_conf {
 	bool per_worker;
 	uint64_t record;
 	unsigned rounds;
-	bool shared;	/* one file for all workers */
-	bool processes; /* workers are processes; else threads */
-	struct pin pin; /* its list is the caller's */
-	bool mem_local; /* memory from the worker's node; else where the system puts it */
+	bool shared;	       /* one file for all workers */
+	bool processes;	       /* workers are processes; else threads */
+	struct pin pin;	       /* its list is the caller's */
+	struct mem_policy mem; /* resolved; its nodes are the caller's */
 	uint64_t seed;
 	bool verify; /* records tell which they are, and readers check them; see bench/verify.h */
 	/*

@@ -190,6 +190,7 @@ static int refuse(struct reason *why, const struct bench_conf *conf, unsigned th
 static int check_limits(const struct bench_conf *conf, unsigned threads, size_t need,
 			const struct meminfo *info, struct reason *why)
 {
+	uint64_t left;
 	char limit[400];
 
 	if (need > info->available)
@@ -199,6 +200,15 @@ static int check_limits(const struct bench_conf *conf, unsigned threads, size_t 
 		snprintf(limit, sizeof(limit), "the memory cgroup %.350s",
 			 info->cgroup_path);
 		return refuse(why, conf, threads, need, info->cgroup_left, limit);
+	}
+	/* No other node helps out, and the kernel would kill. The program itself is not bound. */
+	if (conf->mem.kind == MEM_BIND) {
+		left = meminfo_nodes_available(conf->mem.nodes, conf->mem.nr, "");
+		snprintf(limit, sizeof(limit), "--mem %.300s",
+			 mem_policy_text(&conf->mem));
+		if (need - PROGRAM_RSS > left)
+			return refuse(why, conf, threads, need - PROGRAM_RSS, left,
+				      limit);
 	}
 	if (need > info->rlimit_as)
 		return refuse(why, conf, threads, need, info->rlimit_as,

@@ -242,6 +242,7 @@ static void phase_worker(void *arg, unsigned id)
 	if (ops->reset_counters)
 		ops->reset_counters(&worker->engine);
 
+	where_start(&worker->where);
 	read_vmstat(run, id, vmstat);
 	usage_read(&before);
 
@@ -252,6 +253,7 @@ static void phase_worker(void *arg, unsigned id)
 	worker->end_ns = clock_now_ns();
 
 	usage_read(&after);
+	where_end(&worker->where);
 	worker->usage = usage_since(&after, &before);
 	if (err)
 		explain(run, worker, err, &guard);
@@ -264,6 +266,8 @@ static void phase_worker(void *arg, unsigned id)
 	if (!id)
 		vmstat_since(run, vmstat);
 	look_at_mapping(run, worker);
+	if (!worker->failed)
+		where_look(&worker->where, &worker->engine);
 	team_barrier(run->crew->team);
 	worker->unmap_start_ns = clock_now_ns();
 	if (ops->unmap)
@@ -431,6 +435,8 @@ int cell_collect(const struct crew *crew, struct result_sample *sample)
 	struct reason why;
 
 	fill_sample(sample, crew);
+	if (where_collect(sample, crew))
+		return -ENOMEM;
 	if (!cell_first_failure(crew, &why))
 		return 0;
 	sample->failure = strdup(why.text);

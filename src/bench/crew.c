@@ -15,8 +15,14 @@ static int place_workers(const struct bench_conf *conf, struct crew *crew,
 {
 	int err = topo_plan(conf->topo, &conf->pin, crew->nr, placements);
 
-	for (unsigned i = 0; i < crew->nr && conf->mem_local; i++)
-		crew->layout.shares[i].mem_node = placements[i].mem_node;
+	for (unsigned i = 0; i < crew->nr && !err; i++) {
+		struct share *share = &crew->layout.shares[i];
+
+		share->mem_node =
+			mem_policy_node(&conf->mem, conf->topo, placements[i].mem_node);
+		if (conf->mem.kind != MEM_NONE)
+			share->own_node = placements[i].mem_node;
+	}
 	return err;
 }
 
@@ -71,6 +77,7 @@ int crew_alloc(struct crew **out, const struct bench_conf *conf, unsigned nr,
 	if (err)
 		goto fail_layout;
 	crew->setup = layout_setup(&crew->layout, conf->processes);
+	crew->setup.policy = &conf->mem;
 	*out = crew;
 	return 0;
 fail_layout:
@@ -162,7 +169,7 @@ static void prepare_worker(void *arg, unsigned id)
 	if (worker_is_idle(worker))
 		return;
 	worker->memory_bytes = worker_private_bytes(conf, share);
-	worker->memory = arena_private_alloc(worker->memory_bytes, share->mem_node);
+	worker->memory = arena_private_alloc(worker->memory_bytes, share->own_node);
 	if (!worker->memory) {
 		worker->err = -ENOMEM;
 		return;

@@ -10,6 +10,7 @@
 #include "bench/layout.h"
 #include "bench/loop.h"
 #include "bench/team.h"
+#include "bench/where.h"
 #include "sys/usage.h"
 
 /* A worker's private things. Allocated and touched by the worker itself, on its node. */
@@ -35,6 +36,7 @@ struct bench_worker {
 	struct engine_counters counters;
 	struct usage usage; /* of the loop, and of the wait at the barrier before it */
 	uint64_t pmd_mapped_bytes, huge_wanted;
+	struct where where; /* it and its pages were */
 	bool failed;
 	struct reason why;
 } __attribute__((aligned(2 * CACHELINE_SIZE)));

@@ -47,7 +47,7 @@ int layout_init(struct layout *layout, unsigned nr_workers, uint64_t bytes,
 			share->end =
 				share_start(layout->total, record, nr_workers, i + 1);
 		}
-		share->mem_node = -1;
+		share->mem_node = share->own_node = -1;
 		share->first = !shared || !i;
 		if (shared)
 			continue;

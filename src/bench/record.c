@@ -41,12 +41,13 @@ void record_arenas(struct record *record, const struct arena *arenas, unsigned n
 {
 	struct result_environment *env = &record->result->environment;
 	size_t bytes = 0;
-	bool bound = true;
+	int bind_err = 0;
 	char text[256];
 
 	for (unsigned i = 0; i < nr; i++) {
 		bytes += arena_bytes(&arenas[i]);
-		bound &= !arenas[i].nr_regions || arenas[i].bound;
+		if (arenas[i].nr_regions && !bind_err)
+			bind_err = arenas[i].bind_err;
 	}
 	if (!bytes || env->arena_bytes == bytes)
 		return;
@@ -54,11 +55,15 @@ void record_arenas(struct record *record, const struct arena *arenas, unsigned n
 	env->arena_huge_bytes = 0;
 	for (unsigned i = 0; i < nr; i++)
 		env->arena_huge_bytes += arena_huge_bytes(&arenas[i]);
-	if (!bound && record->conf->mem_local)
-		record_warn(
-			record,
-			"memory could not be bound to NUMA nodes (not permitted or not there); "
-			"it lies where the system put it");
+	if (bind_err && !record->warned_arenas) {
+		record->warned_arenas = true;
+		snprintf(
+			text, sizeof(text),
+			"page frames could not be placed as --mem %.100s asks (mbind: %s); "
+			"they lie where the system put them",
+			mem_policy_text(&record->conf->mem), strerror(-bind_err));
+		record_warn(record, text);
+	}
 	if (env->arena_huge_bytes < bytes && !record->warned_huge) {
 		record->warned_huge = true;
 		snprintf(text, sizeof(text),

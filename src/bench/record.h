@@ -12,7 +12,16 @@ struct arena;
 struct record {
 	const struct bench_conf *conf;
 	struct result *result;
-	bool warned_binding, warned_huge;
+	bool warned_binding, warned_huge, warned_arenas;
+	unsigned warned[BENCH_MAX_SIDES]; /* enum record_warned */
+};
+
+/* What is told once a side. */
+enum record_warned {
+	RECORD_UNPLACED = 1 << 0,  /* pages of its files */
+	RECORD_UNCHECKED = 1 << 1, /* where pages lie */
+	RECORD_ELSEWHERE = 1 << 2, /* its workers */
+	RECORD_SHORTFALL = 1 << 3, /* of pages where they were asked for */
 };
 
 /* Advice: into the result, and to the caller of the driver when it is new. */

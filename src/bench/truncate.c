@@ -36,6 +36,7 @@ struct truncate_worker {
 	uint64_t nr, sum_ns;
 	struct result_counters counters;
 	bool mapped;
+	bool looked; /* where its pages are */
 } __attribute__((aligned(2 * CACHELINE_SIZE)));
 
 /* One side at one thread count of one run. On the heap: after -EINTR its workers still use it. */
@@ -149,6 +150,27 @@ static int fill_share(const struct truncate_side *side, struct bench_worker *wor
 	return err;
 }
 
+/* Where the pages of the share are, which are mapped for that if they are not. Untimed. */
+static int look_at_pages(const struct truncate_side *side, struct bench_worker *worker,
+			 struct truncate_worker *tw)
+{
+	const struct engine_ops *ops = side->engine->ops;
+	int err = 0;
+
+	tw->looked = true;
+	if (!tw->mapped) {
+		tw->mapped = true;
+		err = ops->map ? ops->map(&worker->engine, &worker->why) : 0;
+		if (!err)
+			err = touch_share(worker, false);
+	}
+	if (!err)
+		where_look(&worker->where, &worker->engine);
+	if (!err && !side->conf->truncation->mapped)
+		unmap_share(worker, tw);
+	return err;
+}
+
 static int truncate_share(const struct truncate_side *side, struct bench_worker *worker,
 			  struct truncate_worker *tw, bool timed)
 {
@@ -180,12 +202,17 @@ static void turn_worker(void *arg, unsigned id)
 	struct truncate_worker *tw = &side->workers[id];
 	int err = 0;
 
+	if (!tw->looked)
+		where_start(&worker->where);
 	team_barrier(side->crew->team);
 	for (uint64_t i = 0; i <= side->turn && !err; i++) {
 		err = fill_share(side, worker, tw);
+		if (!err && !tw->looked)
+			err = look_at_pages(side, worker, tw);
 		if (!err)
 			err = truncate_share(side, worker, tw, i > 0);
 	}
+	where_end(&worker->where);
 	if (err)
 		cell_fail_worker(worker, err);
 }
@@ -241,6 +268,7 @@ static int fit_arena(struct truncate *t, struct truncate_side *side, struct reas
 	one.nr_sides = 1;
 	err = arena_plan_add(&plan, &one, &side->crew->setup);
 	side->arena->shared = bench_wants_shared_arena(t->conf);
+	side->arena->policy = &t->conf->mem;
 	if (err)
 		reason_set(why, err, "out of memory");
 	else
@@ -285,6 +313,9 @@ static int start_side(struct truncate *t, struct truncate_side *side)
 	if (!err) {
 		err = cell_side_start(side->crew, side->engine, &side->why);
 		side->workers_started = err != -EINTR;
+		if (side->workers_started)
+			where_warn_unplaced(&t->record, side->crew,
+					    (unsigned)(side - t->sides));
 	}
 	if (err && err != -EINTR) {
 		void_side(side, err);
@@ -454,8 +485,12 @@ static int collect(struct truncate *t, unsigned number, unsigned round)
 		err = collect_times(sample, side);
 	if (err)
 		return err;
-	if (!side->is_void)
+	if (!side->is_void) {
 		fill_sample(sample, side);
+		if (where_collect(sample, side->crew))
+			return -ENOMEM;
+		where_warn(&t->record, side->crew, sample);
+	}
 	record_finish(&t->record, sample);
 	look_at_clock(t, sample);
 	return 0;
@@ -497,6 +532,7 @@ int truncate_run(const struct bench_conf *conf, struct result *result, struct re
 	t->conf = conf;
 	t->record = (struct record){ .conf = conf, .result = result };
 	result->environment.clock_step_ns = clock_step_ns();
+	where_advise(&t->record);
 	err = advice_on_cpus(&t->record);
 	if (err)
 		reason_set(why, err, "out of memory");

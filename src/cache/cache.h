@@ -57,6 +57,9 @@ size_t page_cache_slack(const struct page_cache_conf *conf);
 /* Called in the thread itself (registers it with RCU). @nid: whose frames it prefers; negative: the
  * first node's. 0 or -ENOMEM. */
 int cache_thread_alloc(struct cache_thread **thread, struct page_cache *cache, int nid);
+/* The same, but what the thread itself has is on node @own_nid. */
+int cache_thread_alloc_on(struct cache_thread **thread, struct page_cache *cache, int nid,
+			  int own_nid);
 /* Drains its free lists and LRU batch; called in the thread itself. */
 void cache_thread_free(struct cache_thread *thread);
 struct cache_counters *cache_thread_counters(struct cache_thread *thread);
@@ -145,6 +148,11 @@ void vma_touch_end(void);
  */
 bool vma_next_run(const struct vma *vma, uint64_t start, uint64_t end,
 		  uint64_t *run_start, uint64_t *run_end);
+/*
+ * The frame of the page that the page tables have at @offset of the file, inside the vma; NULL: they have
+ * none. The vma's own thread.
+ */
+void *vma_frame(const struct vma *vma, uint64_t offset);
 
 /*
  * For tests, when all threads are quiet: pages in the trees of @mappings + free pages = all

@@ -123,6 +123,18 @@ bool vma_next_run(const struct vma *vma, uint64_t start, uint64_t end,
 	return true;
 }
 
+void *vma_frame(const struct vma *vma, uint64_t offset)
+{
+	uint64_t entry = pgtable_entry(vma, offset >> PAGE_SHIFT), size, block;
+
+	if (!entry)
+		return NULL;
+	/* The block of pages is as aligned in memory as it is in the file. */
+	size = PAGE_SIZE << pte_order(entry);
+	block = align_down(entry & PTE_ADDRESS_MASK, size);
+	return (char *)(uintptr_t)block + (align_down(offset, PAGE_SIZE) & (size - 1));
+}
+
 bool vma_unmap_folio(struct mapping *mapping, struct folio *folio,
 		     struct cache_thread *thread)
 {

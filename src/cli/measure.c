@@ -261,7 +261,7 @@ static int fill_parameters(struct result_parameters *p, const struct measurement
 	if (set_text(&p->layout, options->shared ? "shared" : "private") ||
 	    set_text(&p->workers, options->processes ? "process" : "thread") ||
 	    set_text(&p->pin, pin_text(&options->pin)) ||
-	    set_text(&p->mem, options->mem_local ? "local" : "none") ||
+	    set_text(&p->mem, mem_policy_text(&options->mem)) ||
 	    set_text(&p->pinned, pin_text(&options->pin)) ||
 	    set_text(&p->per, options->per == REPORT_PER_TOTAL ? "total" : "thread"))
 		return -ENOMEM;
@@ -293,6 +293,8 @@ static int print_tables(const struct measurement *m, const struct result *result
 		err = report_extremes(result, stdout);
 	if (!err && !m->truncates)
 		err = report_locks(result, stdout);
+	if (!err)
+		err = report_placement(result, stdout);
 	return err;
 }
 
@@ -426,7 +428,7 @@ static struct bench_conf bench_conf(struct measurement *m, const struct topo *to
 		.shared = options->shared,
 		.processes = options->processes,
 		.pin = options->pin,
-		.mem_local = options->mem_local,
+		.mem = options->mem,
 		.seed = options->seed,
 		.verify = options->verify,
 		.stop = &stop_signal,

@@ -36,9 +36,10 @@ enum {
 		  "(default spread)",                                           \
 		  2 },                                                          \
 	{                                                                       \
-		"mem", KEY_MEM, "local|none", 0,                                \
-			"Memory from the worker's own node, or from where the " \
-			"system puts it (default local)",                       \
+		"mem", KEY_MEM, MEM_SYNTAX, 0,                                  \
+			"Pages from the worker's own node; the next node; all " \
+			"nodes in turn; the nodes of a list such as 0-1,3; or " \
+			"where the system puts them (default local)",           \
 			2                                                       \
 	}
 
@@ -205,11 +206,37 @@ void options_check_pin(const struct pin *pin, const struct topo *topo)
 		fail(EXIT_USAGE, "--pin %s: %s", pin_text(pin), why.text);
 }
 
+void options_mem(struct mem_policy *policy, const char *arg)
+{
+	struct reason why;
+	int err;
+
+	mem_policy_destroy(policy);
+	err = mem_policy_parse(policy, arg, &why);
+	if (err)
+		fail(err == -ENOMEM ? EXIT_CANNOT : EXIT_USAGE, "--mem %s: %s", arg,
+		     why.text);
+}
+
+void options_resolve_mem(struct mem_policy *policy, const struct pin *pin,
+			 const struct topo *topo)
+{
+	struct reason why;
+	int err = mem_policy_resolve(policy, topo, &why);
+
+	if (err)
+		fail(err == -ENOMEM ? EXIT_CANNOT : EXIT_USAGE, "--mem %s: %s",
+		     mem_policy_text(policy), why.text);
+	if (policy->kind == MEM_REMOTE && pin->policy == PIN_NONE)
+		fail(EXIT_USAGE,
+		     "--mem remote: with --pin none workers have no node that "
+		     "another one is remote from");
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	static const char *const layouts[] = { "private", "shared", NULL };
 	static const char *const workers[] = { "thread", "process", NULL };
-	static const char *const mems[] = { "local", "none", NULL };
 	static const char *const pers[] = { "thread", "total", NULL };
 	static const char *const formats[] = { "table", "csv", "json", "markdown", NULL };
 	struct options *options = state->input;
@@ -255,7 +282,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		options_pin(&options->pin, arg);
 		return 0;
 	case KEY_MEM:
-		options->mem_local = !options_choose("--mem", arg, mems);
+		options_mem(&options->mem, arg);
 		return 0;
 	case KEY_PER:
 		options->per = (enum report_per)options_choose("--per", arg, pers);
@@ -285,7 +312,6 @@ void options_init(struct options *options)
 {
 	*options = (struct options){
 		.record = DEFAULT_RECORD,
-		.mem_local = true,
 		.seed = DEFAULT_SEED,
 	};
 	for (size_t i = 0; i < NR_PHASES; i++)
@@ -319,6 +345,7 @@ void options_complete(struct options *options, const struct topo *topo)
 		fail(EXIT_USAGE,
 		     "-s is for each thread and -S for all together: give one of them");
 	options_check_pin(&options->pin, topo);
+	options_resolve_mem(&options->mem, &options->pin, topo);
 	if (!options->threads)
 		double_threads(options, options->quick ?
 						(unsigned)min_u64(2 * topo->nr_cpus,
@@ -337,4 +364,5 @@ void options_destroy(struct options *options)
 {
 	free(options->threads);
 	pin_destroy(&options->pin);
+	mem_policy_destroy(&options->mem);
 }

@@ -32,7 +32,7 @@ struct options {
 	unsigned rounds; /* 0: not given */
 	bool quick, shared, quiet, limit, processes, verify;
 	struct pin pin;
-	bool mem_local;
+	struct mem_policy mem;
 	uint64_t seed;
 	enum report_per per;
 	enum output_format format;
@@ -51,6 +51,10 @@ uint64_t options_number(const char *option, const char *arg, uint64_t min, uint6
 /* --pin @arg, in place of what @pin had; and what it names against @topo. Or the end of the process. */
 void options_pin(struct pin *pin, const char *arg);
 void options_check_pin(const struct pin *pin, const struct topo *topo);
+/* The same of --mem; what it names is resolved. */
+void options_mem(struct mem_policy *policy, const char *arg);
+void options_resolve_mem(struct mem_policy *policy, const struct pin *pin,
+			 const struct topo *topo);
 
 void options_init(struct options *options);
 /* Without -t: 1, 2, 4 … up to @max. */

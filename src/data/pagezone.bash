@@ -85,7 +85,10 @@ _pagezone()
 		_pagezone_words "$cur" 'spread compact node: cpus: none'
 		[[ ${COMPREPLY[0]-} != *: ]] || compopt -o nospace 2>/dev/null
 		;;
-	--mem) _pagezone_words "$cur" 'local none' ;;
+	--mem)
+		_pagezone_words "$cur" 'local remote interleave bind: none'
+		[[ ${COMPREPLY[0]-} != *: ]] || compopt -o nospace 2>/dev/null
+		;;
 	--state) _pagezone_words "$cur" 'clean dirty' ;;
 	--mapped) _pagezone_words "$cur" 'yes no' ;;
 	--per) _pagezone_words "$cur" 'thread total' ;;

@@ -21,6 +21,7 @@
 
 struct arena;
 struct engine_worker;
+struct mem_policy;
 struct spec;
 struct topo;
 
@@ -28,13 +29,16 @@ struct topo;
 struct share {
 	unsigned file;
 	uint64_t start, end;
-	int mem_node; /* where the worker's memory comes from; -1: anywhere */
+	/* What its bytes lie on: this node, or as the set-up's policy says (-1). */
+	int mem_node;
+	int own_node; /* what else the worker has lies on; -1: where it first touches it */
 	bool first;   /* of the workers of its file: the one that empties it */
 };
 
 /* One side at one thread count. */
 struct engine_setup {
 	struct arena *arena; /* resized for this set-up; NULL for engines that need none */
+	const struct mem_policy *policy; /* of shares without a node; NULL: the system's */
 	unsigned nr_workers;
 	const struct share *shares; /* [nr_workers] */
 	unsigned nr_files;
@@ -85,6 +89,9 @@ struct engine_worker {
 	unsigned id;
 	const struct share *share;
 	void *state; /* the engine's own, between worker_start and worker_stop */
+	/* By worker_start: why the pages of the share cannot be placed as asked, -errno; and what call said so. */
+	int place_err;
+	const char *place_call;
 };
 
 enum engine_flags {
@@ -162,6 +169,11 @@ struct engine_ops {
 			const struct sigbus_guard *guard, struct reason *why);
 	/* In the worker, still mapped: bytes that huge pages could map, 0 when none were asked for. */
 	uint64_t (*huge_wanted)(struct engine_worker *worker);
+	/*
+	 * In the worker, still mapped: where the page at @offset of its share is in this process. NULL: it
+	 * is not mapped. An engine without it has no pages.
+	 */
+	void *(*page)(struct engine_worker *worker, uint64_t offset);
 	/* What the worker did since the last reset. NULL with no counters. */
 	void (*counters)(struct engine_worker *worker, struct engine_counters *counters);
 	void (*reset_counters)(struct engine_worker *worker);

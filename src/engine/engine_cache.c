@@ -204,14 +204,15 @@ int cache_worker_start(struct engine_worker *worker, struct reason *why)
 	if (!cw)
 		return reason_set(why, err, "cache: out of memory");
 	worker->state = cw;
-	err = cache_thread_alloc(&cw->thread, state->cache, share->mem_node);
+	err = cache_thread_alloc_on(&cw->thread, state->cache, share->mem_node,
+				    share->own_node);
 	if (err)
 		goto fail;
 	cw->file = state->files[share->file];
 	if (share->start == share->end)
 		return 0;
 	cache_vma_range(worker->engine->setup, share, &start, &end);
-	err = vma_alloc(&cw->vma, start, end, share->mem_node);
+	err = vma_alloc(&cw->vma, start, end, share->own_node);
 	if (err)
 		goto fail;
 	return 0;
@@ -268,6 +269,14 @@ int cache_truncate(struct engine_worker *worker, struct reason *why)
 	return 0;
 }
 
+/* The frame, also where real page tables map it a second time. */
+void *cache_page(struct engine_worker *worker, uint64_t offset)
+{
+	const struct cache_worker *cw = worker->state;
+
+	return cw->vma ? vma_frame(cw->vma, offset) : NULL;
+}
+
 void cache_counters(struct engine_worker *worker, struct engine_counters *counters)
 {
 	struct cache_worker *cw = worker->state;
@@ -299,6 +308,7 @@ const struct engine_ops engine_cache = {
 	.unmap = cache_unmap,
 	.fault = cache_fault,
 	.truncate = cache_truncate,
+	.page = cache_page,
 	.counters = cache_counters,
 	.reset_counters = cache_reset_counters,
 };

@@ -39,6 +39,7 @@ int cache_empty(struct engine_worker *worker, struct reason *why);
 int cache_map(struct engine_worker *worker, struct reason *why);
 void cache_unmap(struct engine_worker *worker);
 int cache_truncate(struct engine_worker *worker, struct reason *why);
+void *cache_page(struct engine_worker *worker, uint64_t offset);
 void cache_counters(struct engine_worker *worker, struct engine_counters *counters);
 void cache_reset_counters(struct engine_worker *worker);
 

@@ -405,6 +405,7 @@ const struct engine_ops engine_cache_uffd = {
 	.resolve = cache_uffd_resolve,
 	.explain = cache_uffd_explain,
 	.truncate = cache_uffd_truncate,
+	.page = cache_page,
 	.counters = cache_uffd_counters,
 	.reset_counters = cache_reset_counters,
 };

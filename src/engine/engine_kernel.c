@@ -165,6 +165,7 @@ static void kernel_worker_stop(struct engine_worker *worker)
 		return;
 	if (kw->uffd >= 0)
 		close(kw->uffd);
+	kernel_unplace(worker);
 	free(kw->populated);
 	free(kw);
 	worker->state = NULL;
@@ -199,7 +200,7 @@ static int kernel_worker_start(struct engine_worker *worker, struct reason *why)
 		if (kw->uffd < 0)
 			return kw->uffd;
 	}
-	return 0;
+	return kernel_place(worker, why);
 }
 
 static int kernel_empty(struct engine_worker *worker, struct reason *why)
@@ -232,9 +233,7 @@ static int kernel_map(struct engine_worker *worker, struct reason *why)
 		return 0;
 	kw->base = kernel_map_aligned(kw->fd, kw->map_start, kw->map_end);
 	if (!kw->base)
-		return reason_set(
-			why, -errno, "the file cannot be mapped: %s%s", strerror(errno),
-			errno == ENOMEM ? "; see ulimit -v and vm.max_map_count" : "");
+		return kernel_cannot_map(errno, why);
 	if (kw->populated)
 		memset(kw->populated, 0, window_of(kw, kw->map_end - 1) / 8 + 1);
 	/*
@@ -301,6 +300,14 @@ static int kernel_fault(struct engine_worker *worker, uint64_t offset, bool writ
 		err = populate_window(kw, offset, write, extent);
 	extent->base = kw->base + (extent->start - kw->map_start);
 	return err;
+}
+
+static void *kernel_page(struct engine_worker *worker, uint64_t offset)
+{
+	const struct kernel_worker *kw = worker->state;
+
+	return kw->base ? kw->base + (align_down(offset, PAGE_SIZE) - kw->map_start) :
+			  NULL;
 }
 
 /* ---- files made resident by write(2) ---- */
@@ -450,7 +457,7 @@ static uint64_t kernel_huge_wanted(struct engine_worker *worker)
 	.worker_stop = kernel_worker_stop, .empty = kernel_empty, .fill = kernel_fill, \
 	.map = kernel_map, .unmap = kernel_unmap, .fault = kernel_fault,               \
 	.truncate = kernel_truncate, .explain = kernel_explain,                        \
-	.huge_wanted = kernel_huge_wanted
+	.huge_wanted = kernel_huge_wanted, .page = kernel_page
 
 const struct engine_ops engine_kernel = {
 	.name = "kernel",

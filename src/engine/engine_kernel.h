@@ -9,6 +9,7 @@
 
 #include "base/reason.h"
 #include "engine/engine.h"
+#include "sys/numamem.h"
 
 struct kernel_dir;
 
@@ -35,6 +36,8 @@ struct kernel_worker {
 	bool write;		/* what the loop does */
 	bool filled;		/* the file was made by kernel_fill(), not by stores */
 	uint64_t failed_offset; /* where populating failed */
+	struct numamem_task
+		before; /* the policy of the thread, when it had to be changed */
 };
 
 /* kernel_spec.c: ops->parse and ops->destroy. */
@@ -52,6 +55,8 @@ void kernel_map_range(const struct engine_setup *setup, const struct share *shar
  * NULL with errno.
  */
 char *kernel_map_aligned(int fd, uint64_t start, uint64_t end);
+/* Sets @why to what @error of mmap(2) means; -@error. */
+int kernel_cannot_map(int error, struct reason *why);
 /*
  * For faultaround=off. Registering a mapping for userfaultfd write-protect, and never protecting
  * anything, has the kernel map one page a fault (uffd_disable_fault_around() of mm/memory.c).
@@ -59,6 +64,15 @@ char *kernel_map_aligned(int fd, uint64_t start, uint64_t end);
  * (5.19). A descriptor or -errno.
  */
 int kernel_open_uffd(struct reason *why);
+/*
+ * Where the pages of the worker's share are to be allocated, by faults or by write(2). On tmpfs that is
+ * a policy of that range of the file; files of any other kind have none, and pages of the page cache
+ * go by that of the thread that allocates them (shmem_alloc_folio(), filemap_alloc_folio()), which then is
+ * that of its page tables, too. Until kernel_unplace(). 0, also where the policy could not be set,
+ * which worker->place_err tells; -errno with @why: the file cannot be mapped.
+ */
+int kernel_place(struct engine_worker *worker, struct reason *why);
+void kernel_unplace(struct engine_worker *worker);
 /* Gives a mapping the advice of the spec, and registers it with @uffd unless that is -1. 0 or -errno. */
 int kernel_advise(const struct engine *engine, char *base, size_t bytes, int uffd,
 		  struct reason *why);

@@ -132,6 +132,13 @@ static int memory_fault(struct engine_worker *worker, uint64_t offset, bool writ
 	return 0;
 }
 
+static void *memory_page(struct engine_worker *worker, uint64_t offset)
+{
+	const struct extent *own = worker->state;
+
+	return own->base + (offset - own->start);
+}
+
 const struct engine_ops engine_memory = {
 	.name = "memory",
 	.summary = "plain copies to and from huge-page, node-local memory: the limit",
@@ -143,4 +150,5 @@ const struct engine_ops engine_memory = {
 	.stop = memory_stop,
 	.worker_start = memory_worker_start,
 	.fault = memory_fault,
+	.page = memory_page,
 };

@@ -259,7 +259,8 @@ static int look_at(struct kernel_dir *dir, const char *mount, struct reason *why
 	if (fstatfs(dir->fd, &fs))
 		return reason_set(why, -errno, "%s: its file system cannot be told: %s",
 				  dir->name, strerror(errno));
-	dir->in_memory = fs.f_type == TMPFS_MAGIC || fs.f_type == RAMFS_MAGIC;
+	dir->is_tmpfs = fs.f_type == TMPFS_MAGIC;
+	dir->in_memory = dir->is_tmpfs || fs.f_type == RAMFS_MAGIC;
 	dir->huge = dir->in_memory && options &&
 		    mount_option(options + 1, "huge", huge, sizeof(huge)) &&
 		    (!strcmp(huge, "always") || !strcmp(huge, "within_size"));

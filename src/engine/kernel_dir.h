@@ -15,6 +15,7 @@ struct kernel_dir {
 	char type[64];	/* of the file system: "ext4" */
 	bool in_memory; /* its pages are memory that nothing can reclaim but swapping */
 	bool huge;	/* a file takes whole huge pages: huge=always or within_size */
+	bool is_tmpfs;	/* its files have memory policies of their own */
 };
 
 /*

@@ -46,7 +46,8 @@ void csv_number(FILE *out, double value)
 /* clang-format off */
 #define COUNTERS(X) \
 	X(faults) X(minor_faults) X(major_faults) X(pmd_mapped_bytes) \
-	X(voluntary_switches) X(involuntary_switches) X(user_ns) X(system_ns)
+	X(voluntary_switches) X(involuntary_switches) X(user_ns) X(system_ns) \
+	X(pages_sampled) X(pages_local) X(pages_as_asked)
 /* clang-format on */
 #define HEADING(name) "," #name
 #define FIGURE(name)  figure_##name,

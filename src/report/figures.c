@@ -24,6 +24,9 @@ FIGURE(voluntary_switches, RESULT_USAGE)
 FIGURE(involuntary_switches, RESULT_USAGE)
 FIGURE(user_ns, RESULT_USAGE)
 FIGURE(system_ns, RESULT_USAGE)
+FIGURE(pages_sampled, RESULT_PLACEMENT)
+FIGURE(pages_local, RESULT_PLACEMENT)
+FIGURE(pages_as_asked, RESULT_ASKED)
 
 double figure_pmd_mapped_bytes(const struct result_sample *sample)
 {

@@ -7,6 +7,7 @@
 
 #include "base/format.h"
 #include "report/compare.h"
+#include "report/report.h"
 #include "report/text.h"
 
 /* Names may hold anything: nothing in them is markup, HTML or the end of a cell. */
@@ -158,6 +159,23 @@ static void put_what(const struct result *result, enum report_per per, FILE *out
 		per == REPORT_PER_TOTAL ? "in total" : "per thread");
 }
 
+/* As bullets. 0 or -ENOMEM. */
+static int put_placement(const struct result *result, FILE *out)
+{
+	char *lines = report_placement_lines(result), *save, *line;
+
+	if (!lines)
+		return -ENOMEM;
+	for (line = strtok_r(lines, "\n", &save); line;
+	     line = strtok_r(NULL, "\n", &save)) {
+		fputs("- ", out);
+		put_plain(out, line);
+		putc('\n', out);
+	}
+	free(lines);
+	return 0;
+}
+
 int report_markdown(const struct result *result, enum report_per per, FILE *out)
 {
 	int err;
@@ -165,7 +183,9 @@ int report_markdown(const struct result *result, enum report_per per, FILE *out)
 	errno = 0;
 	fputs("## pagezone\n\n", out);
 	put_what(result, per, out);
-	err = put_tables(result, NULL, per, out);
+	err = put_placement(result, out);
+	if (!err)
+		err = put_tables(result, NULL, per, out);
 	return err ? err : text_finish(out);
 }
 

@@ -16,8 +16,8 @@ enum report_per { REPORT_PER_THREAD, REPORT_PER_TOTAL };
  * result_derive() made, so call it first. Control characters in names (a result file may
  * come from anywhere) are printed as '?'.
  *
- * Header, tables, extremes and locks, called in this order, are apart by one blank line:
- * the header ends with it, the last two, when they have something to say, begin with it.
+ * Header, tables, extremes, locks and placement, called in this order, are apart by one blank line:
+ * the header ends with it, the last three, when they have something to say, begin with it.
  */
 
 /* Machine, kernel, engines, mounts of their files, sizes, pinning, rounds, huge-page backing; warnings. */
@@ -50,6 +50,15 @@ int report_extremes(const struct result *result, FILE *out);
  * share, the wait. Nothing when no side has locks: only an in-process page cache does.
  */
 int report_locks(const struct result *result, FILE *out);
+/*
+ * Where pages and workers were found: the share of pages on their workers' nodes; on those asked
+ * for, where these are others; on each node, where there are several; of loops that began and ended on
+ * the planned CPU. One figure where it is the same everywhere, else the least and the most of
+ * a sample. Nothing when nothing was looked at.
+ */
+int report_placement(const struct result *result, FILE *out);
+/* The lines of it, each ended; the caller frees them. NULL: no memory. */
+char *report_placement_lines(const struct result *result);
 /*
  * One line a cell: phase,threads,side,spec,... with a header line (RFC 4180, but for LF
  * line ends). Counters are the medians over the cell's rounds. What is unknown, and all

@@ -114,9 +114,14 @@ const struct field fields_times[] = {
 #define WORKER(member, kind, ...) FIELD(result_worker, member, kind, __VA_ARGS__)
 
 const struct field fields_worker[] = {
-	WORKER(cpu, FIELD_INT_OR_NULL),	       WORKER(node, FIELD_INT_OR_NULL),
-	WORKER(start_ns, FIELD_U64, REQUIRED), WORKER(end_ns, FIELD_U64, REQUIRED),
-	WORKER(bytes, FIELD_U64, REQUIRED),    { .name = NULL },
+	WORKER(cpu, FIELD_INT_OR_NULL),
+	WORKER(node, FIELD_INT_OR_NULL),
+	WORKER(cpu_start, FIELD_INT_OR_NULL, .flags = FIELD_SPARSE),
+	WORKER(cpu_end, FIELD_INT_OR_NULL, .flags = FIELD_SPARSE),
+	WORKER(start_ns, FIELD_U64, REQUIRED),
+	WORKER(end_ns, FIELD_U64, REQUIRED),
+	WORKER(bytes, FIELD_U64, REQUIRED),
+	{ .name = NULL },
 };
 
 #define COUNTER(member, kind, group_) \
@@ -153,6 +158,9 @@ const struct field fields_counters[] = {
 	USAGE(involuntary_switches),
 	USAGE(user_ns),
 	USAGE(system_ns),
+	COUNTER(pages_sampled, FIELD_U64, RESULT_PLACEMENT),
+	COUNTER(pages_local, FIELD_U64, RESULT_PLACEMENT),
+	COUNTER(pages_as_asked, FIELD_U64, RESULT_ASKED),
 	RESULT_VMSTAT_COUNTERS(COUNTER_OF_VMSTAT){ .name = NULL },
 };
 

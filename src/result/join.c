@@ -36,13 +36,6 @@ static void side_destroy(struct result_side *side)
 	free(side->mount);
 }
 
-static void sample_destroy(struct result_sample *sample)
-{
-	free(sample->workers);
-	free(sample->failure);
-	result_times_destroy(&sample->times);
-}
-
 int result_keep_side(struct result *result, unsigned side, const char *name)
 {
 	char *copy = strdup(name);
@@ -54,7 +47,7 @@ int result_keep_side(struct result *result, unsigned side, const char *name)
 		struct result_sample *sample = &result->samples[i];
 
 		if (sample->side != side) {
-			sample_destroy(sample);
+			result_sample_destroy(sample);
 			continue;
 		}
 		sample->side = 0;
@@ -114,6 +107,8 @@ int result_join(struct result *result, struct result *other, unsigned side,
 		from->workers = NULL;
 		from->nr_workers = 0;
 		from->failure = NULL;
+		from->counters.pages_by_node = NULL;
+		from->counters.nr_nodes = 0;
 		from->times = (struct result_times){ .nr = 0 };
 	}
 	result->interrupted |= other->interrupted;

@@ -69,6 +69,14 @@ static void parameters_free(struct result_parameters *parameters)
 	free(parameters->truncate_mapped);
 }
 
+void result_sample_destroy(struct result_sample *sample)
+{
+	free(sample->workers);
+	free(sample->failure);
+	free(sample->counters.pages_by_node);
+	result_times_destroy(&sample->times);
+}
+
 void result_free(struct result *result)
 {
 	if (!result)
@@ -86,11 +94,8 @@ void result_free(struct result *result)
 		free(result->phases[i].name);
 		free(result->phases[i].title);
 	}
-	for (unsigned i = 0; i < result->nr_samples; i++) {
-		free(result->samples[i].workers);
-		result_times_destroy(&result->samples[i].times);
-		free(result->samples[i].failure);
-	}
+	for (unsigned i = 0; i < result->nr_samples; i++)
+		result_sample_destroy(&result->samples[i]);
 	for (unsigned i = 0; i < result->nr_warnings; i++)
 		free(result->warnings[i]);
 	free(result->sides);
@@ -130,6 +135,8 @@ struct result_sample *result_add_sample(struct result *result, unsigned nr_worke
 		workers = calloc(nr_workers, sizeof(*workers));
 		if (!workers)
 			return NULL;
+		for (unsigned i = 0; i < nr_workers; i++)
+			workers[i].cpu_start = workers[i].cpu_end = -1;
 	}
 	sample = &samples[result->nr_samples++];
 	*sample = (struct result_sample){ .workers = workers, .nr_workers = nr_workers };

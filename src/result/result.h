@@ -33,6 +33,8 @@ enum result_known {
 	RESULT_USAGE = 1 << 2, /* switches and times of the workers' threads */
 	RESULT_VMSTAT =
 		1 << 3, /* real page faults: what the whole machine counted meanwhile */
+	RESULT_PLACEMENT = 1 << 4, /* pages_sampled, pages_local, pages_by_node */
+	RESULT_ASKED = 1 << 5,	   /* pages_as_asked: a node or nodes were asked for */
 };
 
 /* What is read of /proc/vmstat, by its names there; in the JSON they are "vmstat_NAME". */
@@ -48,6 +50,11 @@ enum result_known {
 enum result_vmstat { RESULT_VMSTAT_COUNTERS(RESULT_VMSTAT_INDEX) RESULT_NR_VMSTAT };
 extern const char *const result_vmstat_names[RESULT_NR_VMSTAT];
 
+struct result_node_pages {
+	unsigned node;
+	uint64_t pages;
+};
+
 /* Sums over the workers of a sample, but for vmstat. */
 struct result_counters {
 	unsigned known; /* enum result_known; 0 (JSON: {}): the engine has no counters */
@@ -56,10 +63,16 @@ struct result_counters {
 	struct result_lock mmap, tree, zone, lru;
 	uint64_t voluntary_switches, involuntary_switches, user_ns, system_ns;
 	uint64_t vmstat[RESULT_NR_VMSTAT]; /* UINT64_MAX: not counted by this kernel (null) */
+	/* Of the pages that were looked at: those on the worker's node, on nodes asked for. */
+	uint64_t pages_sampled, pages_local, pages_as_asked;
+	struct result_node_pages *pages_by_node; /* [nr_nodes], ascending */
+	unsigned nr_nodes;
 };
 
 struct result_worker {
-	int cpu, node;		   /* planned; -1: not pinned (JSON: null) */
+	int cpu, node; /* planned; -1: not pinned (JSON: null) */
+	int cpu_start,
+		cpu_end; /* seen when its loop began, ended; -1: unknown (no key) */
 	uint64_t start_ns, end_ns; /* since the window opened */
 	uint64_t bytes;
 };
@@ -187,6 +200,8 @@ struct result {
 /* Everything unknown: zeroed, but for what is -1 or UINT64_MAX then. NULL: no memory. */
 struct result *result_alloc(void);
 void result_free(struct result *result); /* everything below it too; NULL is fine */
+/* What a sample has below it. */
+void result_sample_destroy(struct result_sample *sample);
 
 /* The arrays of a result grow only by these five, parameters.threads also by its owner. */
 

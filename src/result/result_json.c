@@ -13,6 +13,7 @@
 #include <jansson.h>
 
 #include "result/fields.h"
+#include "result/node_pages.h"
 #include "stats/histogram.h"
 
 /* After stdio failed: what errno tells, if anything. */
@@ -197,6 +198,9 @@ static json_t *json_counters(const struct result_sample *sample)
 	int failed =
 		fields_store_groups(object, fields_counters, counters, counters->known);
 
+	if (counters->known & RESULT_PLACEMENT)
+		failed |= json_object_set_new(object, "pages_by_node",
+					      node_pages_json(counters));
 	return object_unless(failed, object);
 }
 

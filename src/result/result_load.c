@@ -16,6 +16,7 @@
 
 #include "base/bits.h"
 #include "result/fields.h"
+#include "result/node_pages.h"
 #include "stats/histogram.h"
 
 /* A run of 256 threads, 9 thread counts, 7 phases, 2 sides and 100 rounds has 60 MB. */
@@ -483,7 +484,7 @@ static int load_counters(struct loader *loader, const json_t *object,
 	snprintf(place.where, sizeof(place.where), "%.32scounters.", loader->place.where);
 	err = fields_load(&place, object, fields_counters, counters);
 	counters->known = fields_groups(object, fields_counters);
-	return err;
+	return err ? err : node_pages_load(&place, object, counters);
 }
 
 /* @in_file may be rounded to a whole number, but not be another figure. */

@@ -82,10 +82,11 @@ static int range_populate(char *start, size_t bytes)
 
 /*
  * Makes [@start, @start + @bytes) of a reserved range accessible and populates it, on
- * node @nid unless that is negative. *@bound is cleared when the node could not be asked
- * for, which is no error. On failure the range is as it was.
+ * node @nid or, where that is negative, as @policy says. *@bind_err gets why that could
+ * not be asked for, which is no error. On failure the range is as it was.
  */
-static int range_open(char *start, size_t bytes, int advice, int nid, bool *bound)
+static int range_open(char *start, size_t bytes, int advice,
+		      const struct mem_policy *policy, int nid, int *bind_err)
 {
 	int err;
 
@@ -93,8 +94,9 @@ static int range_open(char *start, size_t bytes, int advice, int nid, bool *boun
 		return -errno;
 	/* It is only advice: kernels without huge pages do not know it. */
 	madvise(start, bytes, advice);
-	if (nid >= 0 && numamem_prefer(start, bytes, (unsigned)nid))
-		*bound = false;
+	err = numamem_bind(start, bytes, policy, nid);
+	if (err)
+		*bind_err = err;
 	err = range_populate(start, bytes);
 	if (err)
 		range_release(start, bytes);
@@ -122,8 +124,8 @@ static int file_open(void)
 }
 
 /* As range_open(), of the part of a shared region that comes next. */
-static int file_range_open(struct arena_region *region, size_t bytes, int nid,
-			   bool *bound)
+static int file_range_open(struct arena *arena, struct arena_region *region, size_t bytes,
+			   int nid)
 {
 	char *start = (char *)region->base + region->bytes;
 	int err = file_resize(region->fd, region->bytes + bytes);
@@ -134,7 +136,8 @@ static int file_range_open(struct arena_region *region, size_t bytes, int nid,
 		 (off_t)region->bytes) == MAP_FAILED)
 		err = -errno;
 	else
-		err = range_open(start, bytes, MADV_HUGEPAGE, nid, bound);
+		err = range_open(start, bytes, MADV_HUGEPAGE, arena->policy, nid,
+				 &arena->bind_err);
 	if (err)
 		file_resize(region->fd, region->bytes);
 	return err;
@@ -205,10 +208,11 @@ static int region_grow(struct arena *arena, struct arena_region *region, size_t 
 	}
 	more = bytes - region->bytes;
 	if (arena->shared)
-		err = file_range_open(region, more, region_node(region), &arena->bound);
+		err = file_range_open(arena, region, more, region_node(region));
 	else
 		err = range_open((char *)region->base + region->bytes, more,
-				 MADV_HUGEPAGE, region_node(region), &arena->bound);
+				 MADV_HUGEPAGE, arena->policy, region_node(region),
+				 &arena->bind_err);
 	if (err == -EFBIG)
 		return reason_set(
 			why, err,
@@ -312,7 +316,7 @@ int arena_resize(struct arena *arena, const unsigned *nids, const size_t *bytes,
 					  nids[i]);
 	}
 	if (!arena->nr_regions)
-		arena->bound = true;
+		arena->bind_err = 0;
 
 	/* Shrink before growing: what one node gives back another one may need. */
 	for (unsigned i = 0; i < arena->nr_regions; i++) {
@@ -398,8 +402,7 @@ void *arena_private_alloc(size_t bytes, int nid)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	size_t span = align_up(bytes ? bytes : 1, PMD_SIZE);
-	bool bound;
-	int err;
+	int err, bind_err;
 	char *p;
 
 	if (bytes > SIZE_MAX / 2) {
@@ -411,7 +414,8 @@ void *arena_private_alloc(size_t bytes, int nid)
 		return NULL;
 	/* What is left of the last 2 MiB stays PROT_NONE: no neighbour can move in. */
 	err = range_open(p, align_up(bytes ? bytes : 1, page),
-			 bytes < PMD_SIZE ? MADV_NOHUGEPAGE : MADV_HUGEPAGE, nid, &bound);
+			 bytes < PMD_SIZE ? MADV_NOHUGEPAGE : MADV_HUGEPAGE, NULL, nid,
+			 &bind_err);
 	if (err) {
 		munmap(p, span);
 		errno = -err;

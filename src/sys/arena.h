@@ -14,8 +14,10 @@
 
 #include "base/reason.h"
 
+struct mem_policy;
+
 #define ARENA_MAX_NODES 1024
-/* A region that is bound to no node: the system places it. */
+/* A region that is bound to no one node: the arena's policy, or the system, places it. */
 #define ARENA_ANY_NODE UINT_MAX
 
 struct arena_region {
@@ -33,9 +35,15 @@ struct arena {
 	 * shmem_enabled instead of enabled in /sys/kernel/mm/transparent_hugepage.
 	 */
 	bool shared;
+	/*
+	 * Set before the first call: of the region that is bound to no one node (ARENA_ANY_NODE). NULL:
+	 * the system places it.
+	 */
+	const struct mem_policy *policy;
 	struct arena_region *regions; /* ascending by nid; only what was asked for */
 	unsigned nr_regions;
-	bool bound; /* every region with a node was placed there */
+	/* Why a region's place could not be asked for, -errno of mbind(2); 0: of all it could. */
+	int bind_err;
 };
 
 /*
@@ -46,7 +54,8 @@ struct arena {
  * it is made anew, zeroed and elsewhere, so begin with the largest request. Calling it
  * again with the same sizes does nothing. Pointers to regions do not survive a call.
  *
- * Memory comes from the node as long as it has any (MPOL_PREFERRED). It is populated by
+ * Memory comes from the node as long as it has any (MPOL_PREFERRED); from that of ARENA_ANY_NODE as
+ * numamem_bind() has it of the arena's policy. It is populated by
  * MADV_POPULATE_WRITE, which says ENOMEM instead of raising a signal; where the kernel
  * does not have that (before 5.14), by a store to each page. A memory cgroup's limit is
  * not an error of either but the OOM killer: compare with meminfo_read() first.

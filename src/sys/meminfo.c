@@ -106,6 +106,47 @@ static void read_rlimit(struct meminfo *info, const char *root)
 	info->rlimit_as = mapped < rlimit.rlim_cur ? rlimit.rlim_cur - mapped : 0;
 }
 
+/* Of one node; MEM_UNLIMITED: unknown. */
+static uint64_t node_available(unsigned nid, const char *root)
+{
+	static const char *const keys[] = { "MemFree:", "Active(file):",
+					    "Inactive(file):" };
+	unsigned long long kib;
+	uint64_t bytes = 0;
+	unsigned nr = 0;
+	char line[256], key[64];
+	FILE *file;
+
+	file = sysfile_open(root, "/sys/devices/system/node/node%u/meminfo", nid);
+	if (!file)
+		return MEM_UNLIMITED;
+	while (fgets(line, sizeof(line), file)) {
+		if (sscanf(line, "Node %*u %63s %llu kB", key, &kib) != 2)
+			continue;
+		for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+			if (strcmp(key, keys[i]))
+				continue;
+			bytes += (uint64_t)kib << 10;
+			nr++;
+		}
+	}
+	fclose(file);
+	return nr ? bytes : MEM_UNLIMITED;
+}
+
+uint64_t meminfo_nodes_available(const unsigned *nids, unsigned nr, const char *root)
+{
+	uint64_t sum = 0;
+
+	for (unsigned i = 0; i < nr; i++) {
+		uint64_t bytes = node_available(nids[i], root);
+
+		if (bytes == MEM_UNLIMITED || __builtin_add_overflow(sum, bytes, &sum))
+			return MEM_UNLIMITED;
+	}
+	return nr ? sum : MEM_UNLIMITED;
+}
+
 void meminfo_read(struct meminfo *info, const char *root)
 {
 	*info = (struct meminfo){

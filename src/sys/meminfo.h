@@ -32,4 +32,10 @@ struct meminfo {
  */
 void meminfo_read(struct meminfo *info, const char *root);
 
+/*
+ * Bytes that the @nr nodes @nids have free or could have: MemFree and the file pages of
+ * /sys/devices/system/node/nodeN/meminfo. MEM_UNLIMITED when one of them does not tell.
+ */
+uint64_t meminfo_nodes_available(const unsigned *nids, unsigned nr, const char *root);
+
 #endif

@@ -2,8 +2,10 @@
 #include "sys/numamem.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <numa.h>
 #include <numaif.h>
+#include <sched.h>
 
 /*
  * libnuma writes its warnings to stderr itself (a machine without
@@ -21,22 +23,97 @@ bool numamem_available(void)
 	return numa_available() >= 0;
 }
 
-int numamem_prefer(void *addr, size_t len, unsigned nid)
-{
+/* What is to be told to the kernel. */
+struct order {
+	int mode;
 	struct bitmask *mask;
-	int err = 0;
+};
 
+/* 1: there is something to ask for; 0: there is not; -errno. */
+static int order_init(struct order *order, const struct mem_policy *policy, int nid)
+{
+	unsigned node = (unsigned)nid, nr = nid >= 0 ? 1 : policy ? policy->nr : 0;
+	const unsigned *nodes = nid >= 0 ? &node : policy ? policy->nodes : NULL;
+
+	if (!nr)
+		return 0;
 	if (numa_available() < 0)
 		return -ENOSYS;
-	if (nid >= (unsigned)numa_num_possible_nodes())
-		return -EINVAL;
-	mask = numa_allocate_nodemask();
-	if (!mask)
+	for (unsigned i = 0; i < nr; i++)
+		if (nodes[i] >= (unsigned)numa_num_possible_nodes())
+			return -EINVAL;
+	order->mode = nid >= 0			     ? MPOL_PREFERRED :
+		      policy->kind == MEM_INTERLEAVE ? MPOL_INTERLEAVE :
+						       MPOL_BIND;
+	order->mask = numa_allocate_nodemask();
+	if (!order->mask)
 		return -ENOMEM;
-	numa_bitmask_setbit(mask, nid);
+	for (unsigned i = 0; i < nr; i++)
+		numa_bitmask_setbit(order->mask, nodes[i]);
+	return 1;
+}
+
+int numamem_bind(void *addr, size_t len, const struct mem_policy *policy, int nid)
+{
+	struct order order;
+	int err = order_init(&order, policy, nid);
+
+	if (err <= 0)
+		return err;
 	/* The kernel reads one bit less than it is told (see mbind(2)). */
-	if (mbind(addr, len, MPOL_PREFERRED, mask->maskp, mask->size + 1, 0))
-		err = -errno;
-	numa_bitmask_free(mask);
+	err = mbind(addr, len, order.mode, order.mask->maskp, order.mask->size + 1, 0) ?
+		      -errno :
+		      0;
+	numa_bitmask_free(order.mask);
 	return err;
+}
+
+int numamem_prefer(void *addr, size_t len, unsigned nid)
+{
+	return nid > INT_MAX ? -EINVAL : numamem_bind(addr, len, NULL, (int)nid);
+}
+
+int numamem_task_set(struct numamem_task *before, const struct mem_policy *policy,
+		     int nid)
+{
+	struct order order;
+	int err;
+
+	*before = (struct numamem_task){ .changed = false };
+	err = order_init(&order, policy, nid);
+	if (err <= 0)
+		return err;
+	if (get_mempolicy(&before->mode, before->nodes, NUMAMEM_MAX_NODES, NULL, 0) ||
+	    set_mempolicy(order.mode, order.mask->maskp, order.mask->size + 1))
+		err = -errno;
+	else
+		err = 0;
+	before->changed = !err;
+	numa_bitmask_free(order.mask);
+	return err;
+}
+
+void numamem_task_restore(struct numamem_task *before)
+{
+	/* It may have been set, so it may be set again. */
+	if (before->changed)
+		set_mempolicy(before->mode, before->nodes, NUMAMEM_MAX_NODES + 1);
+	before->changed = false;
+}
+
+int numamem_where(void *const *addresses, int *nodes, unsigned nr)
+{
+	/* Without nodes to go to nothing is moved; the list is not written to. */
+	return nr && move_pages(0, nr, (void **)addresses, NULL, nodes, 0) ? -errno : 0;
+}
+
+void numamem_here(int *cpu, int *node)
+{
+	unsigned c, n;
+
+	*cpu = *node = -1;
+	if (getcpu(&c, &n))
+		return;
+	*cpu = (int)c;
+	*node = (int)n;
 }

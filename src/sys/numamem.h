@@ -6,6 +6,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "sys/mempolicy.h"
+
+/* As many as a Linux kernel can be built for. */
+#define NUMAMEM_MAX_NODES 1024
+
 /* Whether the kernel has NUMA policies and this process may set them. */
 bool numamem_available(void);
 /*
@@ -13,5 +18,42 @@ bool numamem_available(void);
  * (MPOL_PREFERRED). 0 or -errno (-EPERM, -ENOSYS in containers, -EINVAL).
  */
 int numamem_prefer(void *addr, size_t len, unsigned nid);
+/*
+ * The same of @nid, or, where that is negative, of the nodes of @policy: in turn (MPOL_INTERLEAVE) or any
+ * of them and no other (MPOL_BIND). Nothing to ask for (no @nid, and @policy NULL or without nodes): 0, and
+ * nothing is done.
+ *
+ * Of a shared mapping of a file on tmpfs it becomes the policy of that range of the file, for as
+ * long as the file is there, and holds for pages that anybody allocates, by a fault or by write(2)
+ * (mpol_set_shared_policy() of mm/mempolicy.c). Of a shared mapping of any other file it
+ * is without effect.
+ */
+int numamem_bind(void *addr, size_t len, const struct mem_policy *policy, int nid);
+
+/* What the calling thread had before. */
+struct numamem_task {
+	bool changed;
+	int mode;
+	unsigned long nodes[NUMAMEM_MAX_NODES / (8 * sizeof(unsigned long))];
+};
+
+/*
+ * As numamem_bind(), of all that the calling thread allocates and that has no policy of its own: also
+ * pages of the page cache of disk file systems (filemap_alloc_folio()), and its page tables. 0 or
+ * -errno, and then nothing has changed.
+ */
+int numamem_task_set(struct numamem_task *before, const struct mem_policy *policy,
+		     int nid);
+/* In the same thread. */
+void numamem_task_restore(struct numamem_task *before);
+
+/*
+ * @nodes[i] becomes the node that the page mapped at @addresses[i] lies on, i < @nr; negative: no
+ * page is mapped there, or the kernel does not say. 0 or -errno (-EPERM, -ENOSYS in containers).
+ */
+int numamem_where(void *const *addresses, int *nodes, unsigned nr);
+
+/* The CPU that the calling thread is on now, and the node that the kernel counts it to; -1: unknown. */
+void numamem_here(int *cpu, int *node);
 
 #endif

@@ -58,7 +58,7 @@ for option in layout pin mem per workers format; do
 	for word in $(offers "pagezone run --$option "); do
 		list=
 		case $word in # behind a colon comes a list: of where the first worker runs
-		node:) list=$(sed -n 's/.*"node": \([0-9]*\).*/\1/p' <<<"$place" | tail -n 1) ;;
+		node: | bind:) list=$(sed -n 's/.*"node": \([0-9]*\).*/\1/p' <<<"$place" | tail -n 1) ;;
 		cpus:) list=$(sed -n 's/.*"cpu": \([0-9]*\).*/\1/p' <<<"$place") ;;
 		esac
 		run "$PAGEZONE" run --engine null -t 1 -S 64k -R 1 -q "--$option" "$word$list"

@@ -167,7 +167,8 @@ static void show(const struct result *result)
 		{ report_header, false },      { write_tables, false },
 		{ report_truncations, false }, { report_truncations_csv, true },
 		{ report_extremes, false },    { report_locks, false },
-		{ report_csv, true },	       { write_markdown, false },
+		{ report_placement, false },   { report_csv, true },
+		{ write_markdown, false },
 	};
 	struct memory memory;
 	int err;

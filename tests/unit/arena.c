@@ -184,7 +184,7 @@ static void several_nodes(void)
 	ok(region_is_sound(&arena.regions[0], 6 * MIB) &&
 		   region_is_sound(&arena.regions[1], HUGE),
 	   "a node that is named twice gets the sum");
-	ok(!arena.bound, "memory that could not be placed is told");
+	ok(arena.bind_err, "memory that could not be placed is told");
 	memset(arena.regions[0].base, 1, 6 * MIB);
 	memset(arena.regions[1].base, 2, HUGE);
 
@@ -213,7 +213,7 @@ static void placement(void)
 	if (err != -ENOSYS)
 		ok(numamem_available(), "then policies are available");
 	munmap(p, HUGE);
-	ok(!arena_resize(&arena, &nid, &bytes, 1, NULL) && arena.bound == !err,
+	ok(!arena_resize(&arena, &nid, &bytes, 1, NULL) && !arena.bind_err == !err,
 	   "the arena knows whether it was placed");
 	arena_destroy(&arena);
 }

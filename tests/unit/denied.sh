@@ -55,8 +55,8 @@ tests sched_setaffinity topo
 tests sched_getaffinity=ENOSYS topo
 tests sched_setaffinity=ENOSYS,sched_getaffinity=ENOSYS topo arena
 is "$err" '' 'libnuma does not complain'
-tests mbind,set_mempolicy arena
-tests mbind=ENOSYS,set_mempolicy=ENOSYS,get_mempolicy=ENOSYS,move_pages=ENOSYS arena topo
+tests mbind,set_mempolicy arena numamem where
+tests mbind=ENOSYS,set_mempolicy=ENOSYS,get_mempolicy=ENOSYS,move_pages=ENOSYS arena topo numamem
 # Not madvise as a whole: TSan needs it.
 tests madvise:hugepage,madvise:populate arena
 tests madvise:populate=EINVAL arena

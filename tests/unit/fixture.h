@@ -111,6 +111,27 @@ static inline void fixture_real_faults(struct result_sample *sample, unsigned ba
 	counters->vmstat[RESULT_VMSTAT_numa_hit] = sample->bytes / 4096;
 }
 
+/* Of @nr_nodes nodes that have as many pages each, of which the first is the worker's and asked for. */
+static inline void fixture_placement(struct result_sample *sample, unsigned nr_nodes,
+				     uint64_t pages)
+{
+	struct result_counters *counters = &sample->counters;
+
+	counters->known |= RESULT_PLACEMENT | RESULT_ASKED;
+	counters->pages_sampled = nr_nodes * pages;
+	counters->pages_local = counters->pages_as_asked = pages;
+	counters->pages_by_node = calloc(nr_nodes, sizeof(*counters->pages_by_node));
+	if (!counters->pages_by_node)
+		bail("out of memory");
+	while (counters->nr_nodes < nr_nodes) {
+		counters->pages_by_node[counters->nr_nodes] =
+			(struct result_node_pages){ counters->nr_nodes, pages };
+		counters->nr_nodes++;
+	}
+	for (unsigned i = 0; i < sample->nr_workers; i++)
+		sample->workers[i].cpu_start = sample->workers[i].cpu_end = (int)i;
+}
+
 static inline void fixture_environment(struct result *result)
 {
 	struct result_environment *environment = &result->environment;
@@ -180,6 +201,8 @@ static inline struct result *fixture_full(void)
 				for (unsigned w = 0; w < threads[t]; w++)
 					sample->workers[w] = (struct result_worker){
 						.cpu = (int)w,
+						.cpu_start = -1,
+						.cpu_end = -1,
 						.node = 0,
 						.start_ns = 100 * w,
 						.end_ns = sample->window_ns - w,

@@ -313,6 +313,27 @@ static void address_space(void)
 	setrlimit(RLIMIT_AS, &saved);
 }
 
+static void nodes(void)
+{
+	static const unsigned nids[] = { 0, 3 };
+
+	madeup_clear();
+	madeup("/sys/devices/system/node/node0/meminfo",
+	       "Node 0 MemTotal:       100000 kB\nNode 0 MemFree:         50000 kB\n"
+	       "Node 0 Active(anon):     7000 kB\nNode 0 Inactive(file):   2000 kB\n"
+	       "Node 0 Active(file):      100 kB\n");
+	ok(meminfo_nodes_available(nids, 1, madeup_root) == 52100 << 10,
+	   "of a node: what is free, and file pages");
+	ok(meminfo_nodes_available(nids, 2, madeup_root) == MEM_UNLIMITED,
+	   "a node that does not tell has no limit");
+	madeup("/sys/devices/system/node/node3/meminfo", "Node 3 MemFree: 1 kB\n");
+	ok(meminfo_nodes_available(nids, 2, madeup_root) == 52101 << 10, "nodes add up");
+	madeup("/sys/devices/system/node/node3/meminfo", "what?\n");
+	ok(meminfo_nodes_available(nids, 2, madeup_root) == MEM_UNLIMITED &&
+		   meminfo_nodes_available(nids, 0, madeup_root) == MEM_UNLIMITED,
+	   "nothing that can be read, no nodes: no limit");
+}
+
 static void this_machine(void)
 {
 	meminfo_read(&info, "");
@@ -333,6 +354,7 @@ int main(void)
 	odd_names();
 	parents();
 	address_space();
+	nodes();
 	this_machine();
 	madeup_end();
 	return done();

@@ -364,6 +364,8 @@ static void test_happened_extremes(void)
 		result_sample_rates(sample);
 		memset(&sample->counters, 0xff, sizeof(sample->counters));
 		sample->counters.known = RESULT_FAULTS | RESULT_USAGE | RESULT_VMSTAT;
+		sample->counters.pages_by_node = NULL;
+		sample->counters.nr_nodes = 0;
 		sample->counters.vmstat[RESULT_VMSTAT_pgfault] = UINT64_MAX - 1;
 	}
 	/* Without usage, without faults, and without any. */

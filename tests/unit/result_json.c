@@ -36,15 +36,17 @@ static void add_times(struct result *result)
 	result->parameters.truncate_mapped = copied("no");
 }
 
-/* With real page faults, times and a mark of --verify as well, so that each key is there. */
+/* With real page faults, placement, times and a mark of --verify as well, so that each key is there. */
 static struct result *full(void)
 {
 	struct result *result = fixture_full();
 
 	result->sides[1].mount = copied("tmpfs rw,relatime,size=1024k,huge=always");
 	for (unsigned i = 0; i < result->nr_samples; i++)
-		if (result->samples[i].side == 1)
+		if (result->samples[i].side == 1) {
 			fixture_real_faults(&result->samples[i], 512);
+			fixture_placement(&result->samples[i], 2, 512);
+		}
 	add_times(result);
 	result->parameters.verify = true;
 	return result;
@@ -146,7 +148,8 @@ static void test_round_trip(void)
 	   "so does a mount, or that there is none");
 	ok(loaded->samples[0].counters.known == (RESULT_FAULTS | RESULT_LOCKS) &&
 		   loaded->samples[1].counters.known ==
-			   (RESULT_FAULTS | RESULT_LOCKS | RESULT_USAGE | RESULT_VMSTAT),
+			   (RESULT_FAULTS | RESULT_LOCKS | RESULT_USAGE | RESULT_VMSTAT |
+			    RESULT_PLACEMENT | RESULT_ASKED),
 	   "so does which counters there are");
 	ok(!memcmp(loaded->samples[1].counters.vmstat, result->samples[1].counters.vmstat,
 		   sizeof(loaded->samples[1].counters.vmstat)),
@@ -197,6 +200,8 @@ static void test_groups(void)
 		{ RESULT_LOCKS, "\"pages_inserted\"", "\"faults\"", "vmstat_" },
 		{ RESULT_USAGE, "\"voluntary_switches\": 0", "faults", "_lock_" },
 		{ RESULT_VMSTAT, "\"vmstat_pgfault\": 0", "\"faults\"", "user_ns" },
+		{ RESULT_PLACEMENT, "\"pages_by_node\": []", "as_asked", "\"faults\"" },
+		{ RESULT_ASKED, "\"pages_as_asked\": 0", "sampled", "by_node" },
 	};
 	/* What they look like in files of others, and of a pagezone before there were
 	 * groups. */
@@ -219,6 +224,9 @@ static void test_groups(void)
 		{ "{\"vmstat_numa_hit\": null}", RESULT_VMSTAT },
 		{ "{\"vmstat_pgfault\": 1, \"user_ns\": 2}",
 		  RESULT_USAGE | RESULT_VMSTAT },
+		{ "{\"pages_sampled\": 1}", RESULT_PLACEMENT },
+		{ "{\"pages_sampled\": 2, \"pages_as_asked\": 2}",
+		  RESULT_PLACEMENT | RESULT_ASKED },
 	};
 	char *keys = keys_of(0);
 
