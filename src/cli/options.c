@@ -86,8 +86,7 @@ static const struct argp_option common_options[] = {
 	  "Check every record that is loaded, and all files at the end; figures include "
 	  "that",
 	  1 },
-	{ "seed", KEY_SEED, "N", 0, "Of the random phases and the resampling (default 1)",
-	  1 },
+	{ "seed", KEY_SEED, "N", 0, "Of the random phases (default 1)", 1 },
 	WHERE_OPTIONS,
 	{ "workers", KEY_WORKERS, "thread|process", 0,
 	  "What a worker is (default thread); processes do not share mmap_lock, and go with "
@@ -107,7 +106,8 @@ static const struct argp_option truncate_options[] = {
 	  "A file a worker, or one file for all, each with a range of it "
 	  "(default private)",
 	  1 },
-	{ "seed", KEY_SEED, "N", 0, "Of the resampling (default 1)", 1 },
+	{ "seed", KEY_SEED, "N", 0,
+	  "Kept in the result (default 1); nothing in truncations is random", 1 },
 	WHERE_OPTIONS,
 	{ NULL, 0, NULL, 0, "Output:", 3 },
 	OUTPUT_OPTIONS("run"),

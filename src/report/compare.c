@@ -208,13 +208,9 @@ static int cell_unpaired(struct work *work, struct comparison_cell *cell,
 	struct result *result = work->result;
 	struct result_speedup *speedup;
 	struct interval interval;
-	uint64_t seed;
 	int err;
 
-	seed = seed_mix(result->parameters.seed, cell->side);
-	seed = seed_mix(seed, (uint64_t)cell->phase << 32 | cell->threads);
-	err = bootstrap_ratio(&interval, work->patched, nr_patched, work->base, nr_base,
-			      seed);
+	err = interval_ratio(&interval, work->patched, nr_patched, work->base, nr_base);
 	if (err)
 		return err;
 	cell->ratio = interval.value;
@@ -419,6 +415,27 @@ bool comparison_is_significant(const struct comparison_cell *cell)
 bool comparison_is_time(const struct result *result, unsigned phase)
 {
 	return !strcmp(result->phases[phase].name, "truncate");
+}
+
+const char *comparison_interval_label(const struct comparison *comparison, unsigned side,
+				      unsigned phase)
+{
+	const struct result *result = comparison->result;
+	bool any = false, few = false;
+
+	for (unsigned t = 0; t < result->parameters.nr_threads; t++) {
+		const struct comparison_cell *cell = comparison_cell(
+			comparison, side, phase, result->parameters.threads[t]);
+		size_t enough = comparison->paired ? INTERVAL_ENOUGH :
+						     INTERVAL_ENOUGH_RATIO;
+
+		if (!cell || !isfinite(cell->low))
+			continue;
+		any = true;
+		few |= cell->design.nr_a < enough ||
+		       (!comparison->paired && cell->design.nr_b < enough);
+	}
+	return !any ? NULL : few ? "interval" : "95 % interval";
 }
 
 void comparison_interval(struct text *text, const struct comparison_cell *cell)

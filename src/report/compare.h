@@ -61,6 +61,10 @@ double comparison_value(const struct result *result, unsigned side, unsigned pha
 
 /* That is a time, in us: the less the better. */
 bool comparison_is_time(const struct result *result, unsigned phase);
+/* How the row of intervals below a side's speed-ups is called: not of 95 % where a cell has too few rounds for that (see
+ * stats/stats.h). NULL: no cell has one. */
+const char *comparison_interval_label(const struct comparison *comparison, unsigned side,
+				      unsigned phase);
 /* "1.21-1.46", or "-". @cell may be NULL. */
 void comparison_interval(struct text *text, const struct comparison_cell *cell);
 

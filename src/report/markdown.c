@@ -61,7 +61,7 @@ static void side_row(const struct tables *tables, unsigned phase, unsigned side,
 static void speedup_rows(const struct tables *tables, unsigned phase, unsigned side,
 			 FILE *out)
 {
-	bool intervals = false;
+	const char *label = NULL;
 
 	fputs("| speed-up", out);
 	if (tables->nr_patched > 1) {
@@ -78,14 +78,15 @@ static void speedup_rows(const struct tables *tables, unsigned phase, unsigned s
 		bool mark = cell && comparison_is_significant(cell);
 		struct text text;
 
-		intervals |= cell && isfinite(cell->low);
 		text_fixed(&text, speedup ? speedup->ratio : NAN, 2);
 		fprintf(out, mark ? " | **%s**" : " | %s", text.s);
 	}
 	fputs(" |\n", out);
-	if (!intervals)
+	if (tables->comparison)
+		label = comparison_interval_label(tables->comparison, side, phase);
+	if (!label)
 		return;
-	fputs("| 95 % interval", out);
+	fprintf(out, "| %s", label);
 	for (unsigned i = 0; i < tables->nr_threads; i++) {
 		struct text text;
 

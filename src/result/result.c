@@ -423,7 +423,6 @@ static int speedup_derive(struct derivation *d, struct result_speedup *speedup,
 	const struct result_sample **baseline_end = &d->sorted[d->starts[base + 1]];
 	struct interval interval;
 	unsigned nr = 0;
-	uint64_t seed;
 	int err;
 
 	while (patched < patched_end && baseline < baseline_end) {
@@ -443,9 +442,7 @@ static int speedup_derive(struct derivation *d, struct result_speedup *speedup,
 	}
 	if (!nr)
 		return 0;
-	seed = seed_mix(d->result->parameters.seed, speedup->side);
-	seed = seed_mix(seed, (uint64_t)speedup->phase << 32 | speedup->threads);
-	err = bootstrap_median(&interval, d->values, nr, seed);
+	err = interval_median(&interval, d->values, nr);
 	if (err)
 		return err;
 	speedup->nr_rounds = nr;
