@@ -63,15 +63,12 @@ static void init(struct input *input, int argc, char **argv)
 {
 	struct measurement *m = &input->m;
 
-	options_init(&m->options);
+	measurement_init(m, argc, argv);
 	m->options.rounds = DEFAULT_RUNS;
 	m->truncates = true;
 	m->pages = DEFAULT_PAGES;
 	m->truncation =
 		(struct bench_truncation){ .count = DEFAULT_COUNT, .dirty = true };
-	m->command_line = command_line_join(argc, argv);
-	if (!m->command_line)
-		fail(EXIT_CANNOT, "out of memory");
 }
 
 int cmd_truncate(int argc, char **argv)

@@ -38,6 +38,15 @@ static void catch_signals(void)
 	}
 }
 
+void measurement_init(struct measurement *m, int argc, char **argv)
+{
+	options_init(&m->options);
+	gate_options_init(&m->gates);
+	m->command_line = command_line_join(argc, argv);
+	if (!m->command_line)
+		fail(EXIT_CANNOT, "out of memory");
+}
+
 void measurement_add_side(struct measurement *m, const char *name, const char *spec)
 {
 	struct bench_side *side = &m->sides[m->nr_sides];
@@ -86,35 +95,6 @@ void measurement_add_sides(struct measurement *m, struct measurement_sides *side
 	}
 }
 
-static void take_gate(struct measurement *m, const char *arg)
-{
-	struct gate *gates = realloc(m->gates, (m->nr_gates + 1) * sizeof(*gates));
-	struct reason why;
-
-	if (!gates)
-		fail(EXIT_CANNOT, "out of memory");
-	m->gates = gates;
-	if (gate_parse(&gates[m->nr_gates], arg, &why))
-		fail(EXIT_USAGE, "--min-speedup: %s", why.text);
-	m->nr_gates++;
-}
-
-static void take_reference(struct measurement *m, const char *arg)
-{
-	if (m->reference)
-		fail(EXIT_USAGE, "--reference %s: there is one reference", arg);
-	m->reference = reference_get("--reference", arg);
-}
-
-static void take_max_regression(struct measurement *m, const char *arg)
-{
-	struct reason why;
-
-	if (gates_parse_regression(&m->max_regression_percent, arg, &why))
-		fail(EXIT_USAGE, "--max-regression: %s", why.text);
-	m->max_regression = arg;
-}
-
 error_t measurement_option(struct measurement *m, struct measurement_sides *sides,
 			   int key, const char *arg)
 {
@@ -126,13 +106,13 @@ error_t measurement_option(struct measurement *m, struct measurement_sides *side
 		take_patched(sides, arg);
 		return 0;
 	case KEY_MIN_SPEEDUP:
-		take_gate(m, arg);
+		gate_options_min_speedup(&m->gates, arg);
 		return 0;
 	case KEY_REFERENCE:
-		take_reference(m, arg);
+		reference_take(&m->reference, arg);
 		return 0;
 	case KEY_MAX_REGRESSION:
-		take_max_regression(m, arg);
+		gate_options_max_regression(&m->gates, arg);
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -145,7 +125,7 @@ void measurement_destroy(struct measurement *m)
 		free((char *)m->sides[i].name);
 		engine_destroy(&m->sides[i].engine);
 	}
-	free(m->gates);
+	gate_options_destroy(&m->gates);
 	free(m->command_line);
 	options_destroy(&m->options);
 }
@@ -329,50 +309,6 @@ static unsigned count_void(const struct result *result)
 	return nr;
 }
 
-/* --max-regression, on the sides of this run. */
-static int check_regression(const struct measurement *m, struct result *result)
-{
-	struct gates gates = { .max_regression = m->max_regression_percent };
-	struct comparison comparison;
-	struct outcomes outcomes;
-	int status = EXIT_CANNOT;
-
-	if (comparison_init(&comparison, result, true)) {
-		say("out of memory");
-		return EXIT_CANNOT;
-	}
-	if (!outcomes_fill(&outcomes, &comparison, &gates)) {
-		outcomes_print(&outcomes, &comparison, stderr);
-		status = outcomes_status(&outcomes);
-		outcomes_destroy(&outcomes);
-	} else {
-		say("out of memory");
-	}
-	comparison_destroy(&comparison);
-	return status;
-}
-
-static int check_gates(const struct measurement *m, struct result *result)
-{
-	int status = EXIT_DONE, regression;
-
-	for (unsigned i = 0; i < m->nr_gates; i++) {
-		enum gate_verdict verdict = gate_check(&m->gates[i], result, stderr);
-
-		if (verdict == GATE_FAILED)
-			status = EXIT_GATE;
-		else if (verdict == GATE_UNDECIDED && status == EXIT_DONE)
-			status = EXIT_CANNOT;
-	}
-	if (!m->max_regression)
-		return status;
-	regression = check_regression(m, result);
-	/* What failed outweighs what is missing, and that what is too noisy: 1, 3, 4. */
-	if (status == EXIT_DONE || (regression != EXIT_DONE && regression < status))
-		status = regression;
-	return status;
-}
-
 /* Everything that is said and written once the samples are there. Returns the exit status. */
 static int conclude(const struct measurement *m, struct result *result, int err,
 		    const struct reason *why)
@@ -396,7 +332,7 @@ static int conclude(const struct measurement *m, struct result *result, int err,
 		status = EXIT_CANNOT;
 	if (err == -EINTR)
 		return EXIT_SIGNAL + stop_signal;
-	gate = check_gates(m, result);
+	gate = gate_options_hold(&m->gates, result);
 	if (count_void(result)) {
 		say("%u of %u cells have no figure", count_void(result),
 		    result->nr_cells);
@@ -448,15 +384,6 @@ static struct bench_conf bench_conf(struct measurement *m, const struct topo *to
 	return conf;
 }
 
-static void check_gates_apply(const struct measurement *m, const struct result *result)
-{
-	struct reason why;
-
-	for (unsigned i = 0; i < m->nr_gates; i++)
-		if (gate_applies(&m->gates[i], result, &why))
-			fail(EXIT_USAGE, "--min-speedup: %s", why.text);
-}
-
 int measurement_run(struct measurement *m)
 {
 	struct context context = { .m = m };
@@ -481,7 +408,7 @@ int measurement_run(struct measurement *m)
 	context.result = new_result(m, topo);
 	if (bench_describe(&conf, context.result))
 		fail(EXIT_CANNOT, "out of memory");
-	check_gates_apply(m, context.result);
+	gate_options_check(&m->gates, context.result);
 
 	catch_signals();
 	progress_start(m->options.quiet);

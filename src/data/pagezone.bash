@@ -26,7 +26,7 @@ _pagezone()
 		--limit --workers --pin --mem --verify --seed --per --format --output --quiet'
 	local truncate='--baseline --patched --min-speedup --max-regression --reference --pages --count --runs --state --mapped
 		--threads --layout --pin --mem --seed --format --output --quiet'
-	local compare='--max-regression --min-speedup --side --force --per --format'
+	local compare='--max-regression --min-speedup --reference --side --force --per --format'
 	local help='--help --usage --version'
 
 	# "--pin=spread" and "cache:batch=1" are several words to readline: join them again,

@@ -651,6 +651,16 @@ static int name_gates(struct outcomes *outcomes, const struct gates *gates)
 	return 0;
 }
 
+static bool is_gated(const struct gates *gates, const struct result *result,
+		     const struct comparison_cell *cell)
+{
+	for (unsigned g = 0; g < gates->nr_min_speedup; g++)
+		if (gate_concerns(&gates->min_speedup[g], &result->phases[cell->phase],
+				  cell->threads))
+			return true;
+	return !isnan(gates->max_regression);
+}
+
 int outcomes_fill(struct outcomes *outcomes, const struct comparison *comparison,
 		  const struct gates *gates)
 {
@@ -673,13 +683,13 @@ int outcomes_fill(struct outcomes *outcomes, const struct comparison *comparison
 	for (unsigned i = 0; i < comparison->nr_cells && !err; i++) {
 		struct comparison_cell *cell = &comparison->cells[i];
 
-		if (!isnan(gates->max_regression))
+		if (cell->missing && !is_gated(gates, comparison->result, cell))
+			err = outcome_add(outcomes, OUTCOME_MISSING, NULL, cell, "%s",
+					  cell->missing);
+		else if (!isnan(gates->max_regression))
 			err = max_regression(outcomes,
 					     outcomes->gates[gates->nr_min_speedup],
 					     comparison, cell, gates->max_regression);
-		else if (!outcomes->gated && cell->missing)
-			err = outcome_add(outcomes, OUTCOME_MISSING, NULL, cell, "%s",
-					  cell->missing);
 		else if (!outcomes->gated)
 			err = outcome_add(outcomes, OUTCOME_PASSED, NULL, cell, NULL);
 	}

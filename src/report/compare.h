@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The speed-ups of a result, with what can be said about each: significant or not, and what difference would have
- * been found. Printed by the functions of this header; gated by report/gate.h's verdicts.
+ * been found. Printed and gated by the functions of this header.
  */
 #ifndef REPORT_COMPARE_H
 #define REPORT_COMPARE_H
@@ -93,7 +93,7 @@ enum outcome_kind { OUTCOME_PASSED, OUTCOME_FAILED, OUTCOME_MISSING, OUTCOME_NOI
 /* One cell held against one gate. */
 struct outcome {
 	enum outcome_kind kind;
-	const char *gate; /* "--max-regression 5" */
+	const char *gate; /* "--max-regression 5"; NULL: none, but the cell is missing */
 	unsigned side, phase, threads;
 	char *text; /* what is wrong; NULL: nothing */
 };
@@ -121,7 +121,8 @@ int gates_parse_regression(double *percent, const char *text, struct reason *why
  * noisy when the smallest slow-down that would be found in it is larger than P, unless its rounds show that it
  * is not slower by P (the same test, against 1 - P / 100; each cell is to be shown by itself, so that this needs no
  * correction: Berger, "Multiparameter hypothesis testing and acceptance sampling", 1982).
- * --min-speedup: the speed-up itself counts. 0 or -ENOMEM.
+ * --min-speedup: the speed-up itself counts. A cell without a speed-up is missing also where no gate says
+ * anything about it: what was to be measured and was not is no pass. 0 or -ENOMEM.
  */
 int outcomes_fill(struct outcomes *outcomes, const struct comparison *comparison,
 		  const struct gates *gates);

@@ -403,8 +403,8 @@ static json_t *json_outcomes(const struct compared *compared)
 
 		json_array_append_new(
 			list,
-			json_pack("{s:s, s:o, s:o, s:I, s:s, s:o}", "gate", outcome->gate,
-				  "side",
+			json_pack("{s:s?, s:o, s:o, s:I, s:s, s:o}", "gate",
+				  outcome->gate, "side",
 				  fields_string(result->sides[outcome->side].name),
 				  "phase",
 				  fields_string(result->phases[outcome->phase].name),

@@ -97,6 +97,19 @@ static void speedup_rows(const struct tables *tables, unsigned phase, unsigned s
 	fputs(" |\n", out);
 }
 
+static void published_row(const struct tables *tables, unsigned phase, FILE *out)
+{
+	fputs("| published", out);
+	for (unsigned i = 0; i < tables->nr_threads; i++) {
+		double ratio =
+			result_published(tables->result, phase, tables->threads[i]);
+		struct text text;
+
+		fprintf(out, " | %s", text_fixed(&text, ratio, 2));
+	}
+	fputs(" |\n", out);
+}
+
 static int put_tables(const struct result *result, const struct comparison *comparison,
 		      enum report_per per, FILE *out)
 {
@@ -126,6 +139,8 @@ static int put_tables(const struct result *result, const struct comparison *comp
 		for (unsigned side = 0; side < result->nr_sides; side++)
 			if (result_side_has_speedups(result, side))
 				speedup_rows(&tables, phase, side, out);
+		if (result->reference)
+			published_row(&tables, phase, out);
 	}
 	free(tables.threads);
 	return 0;
