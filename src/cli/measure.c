@@ -11,6 +11,7 @@
 
 #include "base/bits.h"
 #include "bench/truncate.h"
+#include "cli/auto.h"
 #include "cli/cli.h"
 #include "cli/environment.h"
 #include "cli/progress.h"
@@ -160,12 +161,14 @@ static void check_output(const char *path)
 struct context {
 	struct measurement *m;
 	struct result *result;
+	struct auto_rounds rounds;
 };
 
 static void on_progress(void *arg, const struct bench_progress *progress)
 {
-	(void)arg;
-	progress_show(progress);
+	struct context *context = arg;
+
+	progress_show(progress, context->rounds.on ? &context->rounds : NULL);
 }
 
 static void on_warn(void *arg, const char *text)
@@ -193,13 +196,32 @@ static int save(const struct measurement *m, const struct result *result)
 	return EXIT_CANNOT;
 }
 
+/* --rounds auto. When the time is over first, the result tells what is missing. */
+static bool goes_on(struct context *context, unsigned rounds)
+{
+	char *text;
+	bool more = auto_goes_on(&context->rounds, context->result, rounds, &text);
+
+	if (text && result_warn(context->result, "%s", text) == 1)
+		on_warn(context, text);
+	free(text);
+	return more;
+}
+
 /* A crash later loses nothing that was measured. A failure to save is told at the end. */
-static void on_round_done(void *arg)
+static bool on_round_done(void *arg, unsigned rounds)
 {
 	struct context *context = arg;
+	const char *output = context->m->options.output;
+	bool is_auto = context->rounds.on;
 
-	if (context->m->options.output && !result_derive(context->result))
-		result_save(context->result, context->m->options.output, NULL);
+	if (is_auto)
+		auto_count_rounds(context->result);
+	if ((!output && !is_auto) || result_derive(context->result))
+		return true;
+	if (output)
+		result_save(context->result, output, NULL);
+	return !is_auto || goes_on(context, rounds);
 }
 
 /* ---- the result ---- */
@@ -236,6 +258,12 @@ static int fill_parameters(struct result_parameters *p, const struct measurement
 	p->bytes = options->size ? options->size : options->total;
 	p->record = options->record;
 	p->rounds = options->rounds;
+	if (options->rounds_auto) {
+		p->rounds = 0;
+		p->rounds_auto = true;
+		p->precision = options->precision;
+		p->budget = options->budget;
+	}
 	p->seed = options->seed;
 	p->verify = options->verify;
 	if (set_text(&p->layout, options->shared ? "shared" : "private") ||
@@ -317,6 +345,8 @@ static int conclude(const struct measurement *m, struct result *result, int err,
 
 	progress_wipe();
 	result->interrupted = err == -EINTR;
+	if (result->parameters.rounds_auto)
+		auto_count_rounds(result);
 	if (result_derive(result)) {
 		say("out of memory");
 		return EXIT_CANNOT;
@@ -359,6 +389,7 @@ static struct bench_conf bench_conf(struct measurement *m, const struct topo *to
 		.per_worker = options->size,
 		.record = options->record,
 		.rounds = options->rounds,
+		.open_ended = options->rounds_auto,
 		.shared = options->shared,
 		.processes = options->processes,
 		.pin = options->pin,
@@ -412,6 +443,7 @@ int measurement_run(struct measurement *m)
 
 	catch_signals();
 	progress_start(m->options.quiet);
+	auto_start(&context.rounds, &m->options, &m->gates);
 	err = m->truncates ? truncate_run(&conf, context.result, &why) :
 			     bench_run(&conf, context.result, &why);
 	status = conclude(m, context.result, err, &why);

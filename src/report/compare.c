@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/precision.h"
 #include "stats/stats.h"
 
 /* More cells than these are a damaged file. */
@@ -555,8 +556,6 @@ outcome_add(struct outcomes *outcomes, enum outcome_kind kind, const char *gate,
 	return 0;
 }
 
-#define MAX_ROUNDS 10000
-
 static int outcome_noisy(struct outcomes *outcomes, const char *gate,
 			 const struct comparison *comparison,
 			 const struct comparison_cell *cell, double percent)
@@ -566,12 +565,13 @@ static int outcome_noisy(struct outcomes *outcomes, const char *gate,
 
 	if (isfinite(cell->design.sd))
 		enough = significance_enough(&cell->design, comparison->alpha_one,
-					     -log1p(-percent / 100), MAX_ROUNDS);
+					     -log1p(-percent / 100),
+					     PRECISION_MAX_ROUNDS);
 	if (enough)
 		snprintf(rounds, sizeof(rounds), "%zu rounds would do", enough);
 	else if (isfinite(cell->design.sd))
 		snprintf(rounds, sizeof(rounds), "not even %d rounds would do",
-			 MAX_ROUNDS);
+			 PRECISION_MAX_ROUNDS);
 	else
 		snprintf(rounds, sizeof(rounds), "one round has no spread, measure more");
 	if (isfinite(cell->detectable))

@@ -39,6 +39,7 @@ struct result *result_alloc(void)
 	result->environment.mem_total = UINT64_MAX;
 	result->environment.mem_available = UINT64_MAX;
 	result->environment.cgroup_limit = UINT64_MAX;
+	result->parameters.budget = UINT64_MAX;
 	result->parameters.truncate_pages = UINT64_MAX;
 	result->parameters.truncate_count = UINT64_MAX;
 	return result;
