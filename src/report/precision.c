@@ -217,7 +217,7 @@ char *precision_text(const struct precision *precision, const struct result *res
 		fprintf(out, "%s%u of %u cells ", precision->nr_wide ? "; " : "",
 			precision->nr_blind, precision->nr_cells);
 		if (isfinite(precision->blind))
-			fprintf(out, "would show a slow-down only of up to %.1f %%",
+			fprintf(out, "would show only slow-downs of more than %.1f %%",
 				precision->blind * 100);
 		else
 			fputs("have too few rounds to show any slow-down", out);
