@@ -15,7 +15,9 @@
 
 #include "cli/cli.h"
 #include "cli/options.h"
+#include "report/compare.h"
 #include "report/plot.h"
+#include "result/join.h"
 
 #define KEY_PER 256
 
@@ -194,6 +196,84 @@ static int draw(FILE *script, const char *output)
 	return EXIT_CANNOT;
 }
 
+static struct result *load(const char *path)
+{
+	struct result *result;
+	struct reason why;
+	int err = result_load(&result, path, &why);
+
+	if (err)
+		fail(err == -ENOMEM ? EXIT_CANNOT : EXIT_USAGE, "%s", why.text);
+	return result;
+}
+
+/* Whether the sides that stand for two files measured the same; says what differs. */
+static bool is_comparable(const struct input *input, unsigned number,
+			  const struct result *first, unsigned base,
+			  const struct result *other, unsigned side)
+{
+	struct differences differences;
+	bool same = true;
+
+	if (differences_find(&differences, first, base, other, side))
+		fail(EXIT_CANNOT, "out of memory");
+	for (unsigned i = 0; i < differences.nr && same; i++) {
+		const struct difference *difference = &differences.list[i];
+
+		same = !difference->fatal;
+		if (!same)
+			say("no speed-ups of %s over %s are drawn: %s %s and %s",
+			    input->names[number], input->names[0], difference->what,
+			    difference->baseline, difference->other);
+	}
+	differences_destroy(&differences);
+	return same;
+}
+
+/*
+ * The speed-ups of files over the first one, as compare has them: a result of one side of each. NULL: one file
+ * has nothing to be compared with, or several sides of which none is called patched; then they have speed-ups of
+ * their own.
+ */
+static struct result *compare_files(const struct input *input)
+{
+	struct result *joined = load(input->names[0]);
+	unsigned base = 0, side = 0; /* of what is not used then */
+	struct comparison comparison;
+	struct reason why;
+	int err;
+
+	if (input->nr < 2 || result_pick_side(joined, NULL, &base, &why))
+		goto none;
+	for (unsigned i = 1; i < input->nr; i++) {
+		struct result *other = load(input->names[i]);
+		bool same = !result_pick_side(other, NULL, &side, &why) &&
+			    is_comparable(input, i, joined, base, other, side);
+		char name[24];
+
+		snprintf(name, sizeof(name), "file %u", i);
+		if (same && ((i == 1 && result_keep_side(joined, base, "baseline")) ||
+			     result_join(joined, other, side, name)))
+			fail(EXIT_CANNOT, "out of memory");
+		base = 0;
+		result_free(other);
+		if (!same)
+			goto none;
+	}
+	err = result_derive(joined);
+	if (!err)
+		err = comparison_init(&comparison, joined, false);
+	if (err == -E2BIG)
+		goto none;
+	if (err)
+		fail(EXIT_CANNOT, "out of memory");
+	comparison_destroy(&comparison);
+	return joined;
+none:
+	result_free(joined);
+	return NULL;
+}
+
 int cmd_plot(int argc, char **argv)
 {
 	static const struct argp_option options[] = {
@@ -205,13 +285,14 @@ int cmd_plot(int argc, char **argv)
 	};
 	static const char doc[] =
 		"Draws results: throughput against threads for each phase, speed-up against "
-		"threads, the times of truncations.\v"
+		"threads (of several files, also over the first one), the times of "
+		"truncations.\v"
 		"Each RESULT is a file that -o of another command saved. Needs gnuplot (Debian: "
 		"gnuplot-nox).";
 	const struct argp argp = { options, parse, "RESULT...", doc, NULL, NULL, NULL };
 	struct input input = { .per = REPORT_PER_THREAD };
 	struct reason why = { "" };
-	struct result **results;
+	struct result **results, *between;
 	enum plot_format format;
 	FILE *script;
 	int err, status;
@@ -224,20 +305,19 @@ int cmd_plot(int argc, char **argv)
 	format = output_format(input.output);
 	if (!input.nr)
 		fail(EXIT_USAGE, "plot needs a RESULT");
-	for (unsigned i = 0; i < input.nr; i++) {
-		err = result_load(&results[i], input.names[i], &why);
-		if (err)
-			fail(err == -ENOMEM ? EXIT_CANNOT : EXIT_USAGE, "%s", why.text);
-	}
+	for (unsigned i = 0; i < input.nr; i++)
+		results[i] = load(input.names[i]);
+	between = compare_files(&input);
 	script = scratch("script");
 	err = report_plot((const struct result *const *)results, input.names, input.nr,
-			  input.per, format, script, &why);
+			  between, input.per, format, script, &why);
 	if (err)
 		fail(err == -EINVAL ? EXIT_USAGE : EXIT_CANNOT, "%s", why.text);
 	status = draw(script, input.output);
 	fclose(script);
 	for (unsigned i = 0; i < input.nr; i++)
 		result_free(results[i]);
+	result_free(between);
 	free(results);
 	free(input.names);
 	return status;

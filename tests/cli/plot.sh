@@ -82,6 +82,26 @@ is "$(grep -c "^set ylabel 'MiB/s per thread'" <<<"$text")" 7 'a diagram a phase
 is "$(grep -c "^set ylabel 'speed-up (times)'" <<<"$text")" 1 'and one of the speed-ups'
 like "$text" "set logscale x 2" 'threads are on a logarithmic axis'
 like "$(script "$r" --per total)" "'MiB/s in total'" '--per total'
+# run_with NAME KB_PER_S: a saved run whose only cell has that.
+run_with()
+{
+	printf '{"schema": "pagezone-result/1", "pagezone": {"version": "0", "command_line": "x",
+		"seed": 1}, "environment": {}, "parameters": {"threads": [1], "phases": ["reader"],
+		"record": 4096, "rounds": 1}, "sides": [{"name": "run", "spec": "null"}], "samples":
+		[{"side": "run", "phase": "reader", "threads": 1, "round": 1, "window_ns": 1000000000,
+		"bytes": %d, "workers": [], "counters": {}}]}' $(($2 * 1024)) >"$tmp/$1.json"
+}
+run_with old 1000
+run_with new 1500
+run_with newest 500
+text=$(script "$tmp/old.json" "$tmp/new.json" "$tmp/newest.json")
+is "$(grep -c "^set ylabel 'speed-up (times)'" <<<"$text")" 2 'a diagram of each file over the first'
+like "$text" 'Speed-up, new.json over old.json' 'which says so'
+like "$text" $'\n1 1.5 ' 'with its speed-up'
+like "$text" $'\n1 0.5 ' 'and the other'
+run env PATH="$path" "$PAGEZONE" plot "$tmp/old.json" "$r" -o "$tmp/script.svg"
+like "$err" '2013.json over .*old.json are drawn' 'what did not measure the same has none'
+is "$(grep -c "^set ylabel 'speed-up (times)'" "$tmp/script.svg")" 1 'but its own'
 text=$(script "$truncations")
 like "$text" "candlesticks" 'truncations are boxes'
 like "$text" "microseconds" 'in microseconds'
