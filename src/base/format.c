@@ -2,6 +2,7 @@
 #include "base/format.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 struct size_text format_size(uint64_t bytes)
 {
@@ -34,4 +35,23 @@ struct size_text format_size(uint64_t bytes)
 		 (unsigned long long)(tenths / 10), (unsigned long long)(tenths % 10),
 		 units[unit]);
 	return size;
+}
+
+char *format_list(const unsigned *numbers, size_t nr)
+{
+	/* "4294967295-4294967295," and the end */
+	char *text = malloc(nr * 22 + 1);
+	size_t len = 0;
+
+	if (!text)
+		return NULL;
+	*text = '\0';
+	for (size_t i = 0, last; i < nr; i = last + 1) {
+		for (last = i; last + 1 < nr && numbers[last + 1] == numbers[last] + 1;)
+			last++;
+		len += (size_t)sprintf(text + len, "%s%u", i ? "," : "", numbers[i]);
+		if (last > i)
+			len += (size_t)sprintf(text + len, "-%u", numbers[last]);
+	}
+	return text;
 }

@@ -3,6 +3,7 @@
 #include "base/parse.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -175,6 +176,101 @@ int parse_threads(const char *s, unsigned **list, size_t *nr)
 		return -ENOMEM;
 	memcpy(copy, found.count, found.nr * sizeof(*copy));
 	*list = copy;
+	*nr = found.nr;
+	return 0;
+}
+
+/* The numbers of a list so far; it grows as they come. */
+struct number_list {
+	unsigned *numbers;
+	size_t nr, room;
+};
+
+static int number_list_add(struct number_list *list, unsigned number)
+{
+	if (list->nr == PARSE_MAX_LIST)
+		return -ERANGE;
+	if (list->nr == list->room) {
+		size_t room = list->room ? 2 * list->room : 64;
+		unsigned *numbers = realloc(list->numbers, room * sizeof(*numbers));
+
+		if (!numbers)
+			return -ENOMEM;
+		list->numbers = numbers;
+		list->room = room;
+	}
+	list->numbers[list->nr++] = number;
+	return 0;
+}
+
+/* A number of a list at *@s. */
+static int parse_list_number(const char **s, uint64_t *value)
+{
+	int err = parse_digits(s, value);
+
+	return !err && *value > INT_MAX ? -ERANGE : err;
+}
+
+/* What may follow a range at *@s: ":STEP" or ":USED/GROUP". */
+static int parse_list_step(const char **s, uint64_t *used, uint64_t *group)
+{
+	int err;
+
+	*used = *group = 1;
+	if (**s != ':')
+		return 0;
+	++*s;
+	err = parse_list_number(s, group);
+	if (!err && **s == '/') {
+		++*s;
+		*used = *group;
+		err = parse_list_number(s, group);
+	}
+	if (err)
+		return err;
+	return !*used || *used > *group ? -EINVAL : 0;
+}
+
+/* One item of the list at *@s. */
+static int parse_list_item(const char **s, struct number_list *list)
+{
+	uint64_t first, last, used, group;
+	int err;
+
+	err = parse_list_number(s, &first);
+	if (err)
+		return err;
+	if (**s != '-')
+		return number_list_add(list, (unsigned)first);
+	++*s;
+	err = parse_list_number(s, &last);
+	if (!err)
+		err = parse_list_step(s, &used, &group);
+	if (!err && last < first)
+		err = -EINVAL;
+	for (uint64_t n = first; !err && n <= last; n += group)
+		for (uint64_t i = n; !err && i <= last && i < n + used; i++)
+			err = number_list_add(list, (unsigned)i);
+	return err;
+}
+
+int parse_list(const char *s, unsigned **list, size_t *nr)
+{
+	struct number_list found = { .nr = 0 };
+	int err;
+
+	for (;; s++) {
+		err = parse_list_item(&s, &found);
+		if (err || *s != ',')
+			break;
+	}
+	if (!err && *s)
+		err = -EINVAL;
+	if (err) {
+		free(found.numbers);
+		return err;
+	}
+	*list = found.numbers;
 	*nr = found.nr;
 	return 0;
 }

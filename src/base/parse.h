@@ -46,4 +46,18 @@ int parse_duration(const char *s, uint64_t *seconds);
  */
 int parse_threads(const char *s, unsigned **list, size_t *nr);
 
+#define PARSE_MAX_LIST 65536
+
+/*
+ * Numbers as the kernel and taskset list CPUs and nodes: items joined by commas, each a
+ * number (8), a range (0-3), every STEP-th number of a range (0-31:2, as of taskset), or
+ * the first USED of every GROUP numbers of a range (0-31:2/8, as of the kernel). The
+ * order is kept, and so is what is repeated. Numbers are at most INT_MAX.
+ *
+ * Stores an array of *@nr numbers that the caller frees.
+ * Returns 0; -EINVAL for anything else, -ERANGE for a number that is too large and for
+ * more than PARSE_MAX_LIST numbers; or -ENOMEM.
+ */
+int parse_list(const char *s, unsigned **list, size_t *nr);
+
 #endif /* BASE_PARSE_H */

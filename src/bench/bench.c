@@ -8,6 +8,7 @@
 
 #include "base/bits.h"
 #include "base/format.h"
+#include "bench/advice.h"
 #include "bench/budget.h"
 #include "bench/cell.h"
 #include "bench/record.h"
@@ -447,7 +448,8 @@ int bench_run(const struct bench_conf *conf, struct result *result, struct reaso
 	bench->record = (struct record){ .conf = conf, .result = result };
 	bench->total_bytes = run_bytes(conf);
 	result->environment.clock_step_ns = clock_step_ns();
-	err = plan_arena(bench, why);
+	err = advice_on_cpus(&bench->record);
+	err = err ? reason_set(why, err, "out of memory") : plan_arena(bench, why);
 	for (unsigned round = 0; round < conf->rounds && !err; round++) {
 		for (unsigned t = 0; t < conf->nr_threads && !err; t++)
 			err = run_threads(bench, conf->threads[t], round, why);

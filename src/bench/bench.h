@@ -54,7 +54,7 @@ struct bench_conf {
 	bool open_ended; /* that is the most; round_done() ends it */
 	bool shared;	 /* one file for all workers */
 	bool processes;	 /* workers are processes; else threads */
-	enum pin_policy pin;
+	struct pin pin;	 /* its list is the caller's */
 	bool mem_local; /* memory from the worker's node; else where the system puts it */
 	uint64_t seed;
 	bool verify; /* records tell which they are, and readers check them; see bench/verify.h */

@@ -13,7 +13,7 @@
 static int place_workers(const struct bench_conf *conf, struct crew *crew,
 			 struct placement *placements)
 {
-	int err = topo_plan(conf->topo, conf->pin, crew->nr, placements);
+	int err = topo_plan(conf->topo, &conf->pin, crew->nr, placements);
 
 	for (unsigned i = 0; i < crew->nr && conf->mem_local; i++)
 		crew->layout.shares[i].mem_node = placements[i].mem_node;

@@ -18,17 +18,23 @@ void record_warn(struct record *record, const char *text)
 void record_binding(struct record *record, int bind_err)
 {
 	char text[256];
+	bool offline;
 
 	if (!bind_err || record->warned_binding)
 		return;
 	record->warned_binding = true;
+	/* The kernel's word for CPUs that went since the plan was made; others are bound. */
+	offline = bind_err == -EINVAL;
 	snprintf(
 		text, sizeof(text),
-		"workers could not be bound to CPUs (%s); they run where the scheduler puts them",
-		strerror(-bind_err));
+		"%sworkers could not be bound to CPUs (%s%s); they run where the scheduler "
+		"puts them",
+		offline ? "some " : "", strerror(-bind_err),
+		offline ? ": a CPU went offline, or out of the cpuset" : "");
 	record_warn(record, text);
 	free(record->result->parameters.pinned);
-	record->result->parameters.pinned = strdup("none (not permitted)");
+	record->result->parameters.pinned =
+		strdup(offline ? "in part (a CPU went away)" : "none (not permitted)");
 }
 
 void record_arenas(struct record *record, const struct arena *arenas, unsigned nr)

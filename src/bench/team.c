@@ -250,7 +250,7 @@ int team_start(struct team **out, unsigned nr, bool processes, const struct topo
 	team->nr_allocated = nr;
 	team->processes = processes;
 	team->topo = topo;
-	team->spin_limit = nr <= topo->nr_cpus ? SPIN_LIMIT : 0;
+	team->spin_limit = topo_cpus_in_use(topo, placements, nr) == nr ? SPIN_LIMIT : 0;
 	for (unsigned i = 0; i < nr; i++)
 		team->workers[i] = (struct team_worker){ .team = team,
 							 .id = i,

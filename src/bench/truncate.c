@@ -17,6 +17,7 @@
 
 #include "base/bits.h"
 #include "base/clock.h"
+#include "bench/advice.h"
 #include "bench/budget.h"
 #include "bench/cell.h"
 #include "bench/record.h"
@@ -496,6 +497,9 @@ int truncate_run(const struct bench_conf *conf, struct result *result, struct re
 	t->conf = conf;
 	t->record = (struct record){ .conf = conf, .result = result };
 	result->environment.clock_step_ns = clock_step_ns();
+	err = advice_on_cpus(&t->record);
+	if (err)
+		reason_set(why, err, "out of memory");
 	for (unsigned i = 0; i < conf->nr_threads; i++)
 		t->total += (double)conf->threads[i];
 	t->total *= (double)conf->truncation->count * conf->nr_sides * conf->rounds;

@@ -268,9 +268,9 @@ static int fill_parameters(struct result_parameters *p, const struct measurement
 	p->verify = options->verify;
 	if (set_text(&p->layout, options->shared ? "shared" : "private") ||
 	    set_text(&p->workers, options->processes ? "process" : "thread") ||
-	    set_text(&p->pin, pin_name(options->pin)) ||
+	    set_text(&p->pin, pin_text(&options->pin)) ||
 	    set_text(&p->mem, options->mem_local ? "local" : "none") ||
-	    set_text(&p->pinned, pin_name(options->pin)) ||
+	    set_text(&p->pinned, pin_text(&options->pin)) ||
 	    set_text(&p->per, options->per == REPORT_PER_TOTAL ? "total" : "thread"))
 		return -ENOMEM;
 	return m->truncates ? fill_truncation(p, m) : 0;

@@ -33,10 +33,11 @@ enum {
 	{ NULL, 0, NULL, 0, "Where workers run:", 2 },                          \
 		{ "pin",                                                        \
 		  KEY_PIN,                                                      \
-		  "spread|compact|none",                                        \
+		  PIN_SYNTAX,                                                   \
 		  0,                                                            \
-		  "Nodes, then cores, then siblings; the other "                \
-		  "way round; or not at all (default spread)",                  \
+		  "Nodes, then cores, then siblings; the other way round; the " \
+		  "nodes or CPUs of a list such as 0-3,8; or not at all "       \
+		  "(default spread)",                                           \
 		  2 },                                                          \
 	{                                                                       \
 		"mem", KEY_MEM, "local|none", 0,                                \
@@ -241,11 +242,30 @@ static void budget_argument(struct options *options, const char *arg)
 		     arg);
 }
 
+void options_pin(struct pin *pin, const char *arg)
+{
+	struct reason why;
+	int err;
+
+	pin_destroy(pin);
+	err = pin_parse(pin, arg, &why);
+	if (err)
+		fail(err == -ENOMEM ? EXIT_CANNOT : EXIT_USAGE, "--pin %s: %s", arg,
+		     why.text);
+}
+
+void options_check_pin(const struct pin *pin, const struct topo *topo)
+{
+	struct reason why;
+
+	if (pin_check(pin, topo, &why))
+		fail(EXIT_USAGE, "--pin %s: %s", pin_text(pin), why.text);
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	static const char *const layouts[] = { "private", "shared", NULL };
 	static const char *const workers[] = { "thread", "process", NULL };
-	static const char *const pins[] = { "spread", "compact", "none", NULL };
 	static const char *const mems[] = { "local", "none", NULL };
 	static const char *const pers[] = { "thread", "total", NULL };
 	static const char *const formats[] = { "table", "csv", "json", "markdown", NULL };
@@ -295,7 +315,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		options->processes = options_choose("--workers", arg, workers);
 		return 0;
 	case KEY_PIN:
-		options->pin = (enum pin_policy)options_choose("--pin", arg, pins);
+		options_pin(&options->pin, arg);
 		return 0;
 	case KEY_MEM:
 		options->mem_local = !options_choose("--mem", arg, mems);
@@ -328,7 +348,6 @@ void options_init(struct options *options)
 {
 	*options = (struct options){
 		.record = DEFAULT_RECORD,
-		.pin = PIN_SPREAD,
 		.mem_local = true,
 		.seed = DEFAULT_SEED,
 	};
@@ -371,6 +390,7 @@ void options_complete(struct options *options, const struct topo *topo)
 		options->precision = DEFAULT_PRECISION;
 	if (!options->budget)
 		options->budget = DEFAULT_BUDGET;
+	options_check_pin(&options->pin, topo);
 	if (!options->threads)
 		double_threads(options, options->quick ?
 						(unsigned)min_u64(2 * topo->nr_cpus,
@@ -388,9 +408,5 @@ void options_complete(struct options *options, const struct topo *topo)
 void options_destroy(struct options *options)
 {
 	free(options->threads);
-}
-
-const char *pin_name(enum pin_policy pin)
-{
-	return pin == PIN_SPREAD ? "spread" : pin == PIN_COMPACT ? "compact" : "none";
+	pin_destroy(&options->pin);
 }

@@ -37,7 +37,7 @@ struct options {
 	double precision; /* percent; 0: not given */
 	uint64_t budget;  /* s; 0: not given */
 	bool quick, shared, quiet, limit, processes, verify;
-	enum pin_policy pin;
+	struct pin pin;
 	bool mem_local;
 	uint64_t seed;
 	enum report_per per;
@@ -57,6 +57,10 @@ uint64_t options_number(const char *option, const char *arg, uint64_t min, uint6
 /* The argument of @option, which counts rounds: a number or "auto". */
 void options_rounds(struct options *options, const char *option, const char *arg);
 
+/* --pin @arg, in place of what @pin had; and what it names against @topo. Or the end of the process. */
+void options_pin(struct pin *pin, const char *arg);
+void options_check_pin(const struct pin *pin, const struct topo *topo);
+
 void options_init(struct options *options);
 /* Without -t: 1, 2, 4 … up to @max. */
 void options_default_threads(struct options *options, unsigned max);
@@ -64,7 +68,5 @@ void options_default_threads(struct options *options, unsigned max);
  * go together. */
 void options_complete(struct options *options, const struct topo *topo);
 void options_destroy(struct options *options);
-
-const char *pin_name(enum pin_policy pin);
 
 #endif

@@ -82,7 +82,10 @@ _pagezone()
 		;;
 	--layout) _pagezone_words "$cur" 'private shared' ;;
 	--workers) _pagezone_words "$cur" 'thread process' ;;
-	--pin) _pagezone_words "$cur" 'spread compact none' ;;
+	--pin)
+		_pagezone_words "$cur" 'spread compact node: cpus: none'
+		[[ ${COMPREPLY[0]-} != *: ]] || compopt -o nospace 2>/dev/null
+		;;
 	--mem) _pagezone_words "$cur" 'local none' ;;
 	--state) _pagezone_words "$cur" 'clean dirty' ;;
 	--mapped) _pagezone_words "$cur" 'yes no' ;;

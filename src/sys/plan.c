@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 /* A CPU and its place in the order; ranks count from 0. */
@@ -101,46 +102,158 @@ static void rank_turns(struct seat *seats, unsigned nr)
 	}
 }
 
-int topo_plan(const struct topo *topo, enum pin_policy policy, unsigned nr,
+/* The order of PIN_SPREAD. */
+static void spread_seats(struct seat *seats, unsigned nr)
+{
+	rank_cores(seats, nr);
+	rank_nodes(seats, nr);
+	qsort(seats, nr, sizeof(*seats), compare_in_node);
+	rank_turns(seats, nr);
+	qsort(seats, nr, sizeof(*seats), compare_turns);
+}
+
+static bool is_listed(const struct pin *pin, unsigned number)
+{
+	for (unsigned i = 0; i < pin->nr; i++)
+		if (pin->list[i] == number)
+			return true;
+	return false;
+}
+
+/* Seats of the CPUs that the policy may use, in topology order. */
+static unsigned take_seats(const struct topo *topo, const struct pin *pin,
+			   struct seat *seats)
+{
+	unsigned nr = 0;
+
+	for (unsigned i = 0; i < topo->nr_cpus; i++)
+		if (pin->policy != PIN_NODES || is_listed(pin, topo->cpus[i].node))
+			seats[nr++].cpu = &topo->cpus[i];
+	qsort(seats, nr, sizeof(*seats), compare_topology);
+	return nr;
+}
+
+static struct placement place(const struct topo_cpu *cpu)
+{
+	return (struct placement){
+		.cpu = (int)cpu->cpu,
+		.node = (int)cpu->node,
+		.mem_node = (int)cpu->mem_node,
+		.package = (int)cpu->package,
+		.core = (int)cpu->core,
+	};
+}
+
+static int plan_list(const struct topo *topo, const struct pin *pin, unsigned nr,
+		     struct placement *placements)
+{
+	for (unsigned i = 0; i < nr; i++) {
+		const struct topo_cpu *cpu = NULL;
+
+		if (pin->nr)
+			cpu = topo_find_cpu(topo, pin->list[i % pin->nr]);
+		if (!cpu)
+			return -EINVAL;
+		placements[i] = place(cpu);
+	}
+	return 0;
+}
+
+int topo_plan(const struct topo *topo, const struct pin *pin, unsigned nr,
 	      struct placement *placements)
 {
-	unsigned nr_cpus = topo->nr_cpus;
 	struct seat *seats;
+	unsigned nr_seats;
 
-	if (policy == PIN_NONE) {
+	if (pin->policy == PIN_NONE) {
 		for (unsigned i = 0; i < nr; i++)
 			placements[i] = (struct placement){ -1, -1, -1, -1, -1 };
 		return 0;
 	}
-	if (!nr_cpus)
+	if (!topo->nr_cpus)
 		return -EINVAL;
+	if (pin->policy == PIN_CPUS)
+		return plan_list(topo, pin, nr, placements);
 
-	seats = calloc(nr_cpus, sizeof(*seats));
+	seats = calloc(topo->nr_cpus, sizeof(*seats));
 	if (!seats)
 		return -ENOMEM;
-	for (unsigned i = 0; i < nr_cpus; i++)
-		seats[i].cpu = &topo->cpus[i];
-	qsort(seats, nr_cpus, sizeof(*seats), compare_topology);
-	if (policy == PIN_SPREAD) {
-		rank_cores(seats, nr_cpus);
-		rank_nodes(seats, nr_cpus);
-		qsort(seats, nr_cpus, sizeof(*seats), compare_in_node);
-		rank_turns(seats, nr_cpus);
-		qsort(seats, nr_cpus, sizeof(*seats), compare_turns);
-	}
-	for (unsigned i = 0; i < nr; i++) {
-		const struct topo_cpu *cpu = seats[i % nr_cpus].cpu;
-
-		placements[i] = (struct placement){
-			.cpu = (int)cpu->cpu,
-			.node = (int)cpu->node,
-			.mem_node = (int)cpu->mem_node,
-			.package = (int)cpu->package,
-			.core = (int)cpu->core,
-		};
-	}
+	nr_seats = take_seats(topo, pin, seats);
+	if (pin->policy != PIN_COMPACT)
+		spread_seats(seats, nr_seats);
+	for (unsigned i = 0; i < nr && nr_seats; i++)
+		placements[i] = place(seats[i % nr_seats].cpu);
 	free(seats);
-	return 0;
+	return nr_seats ? 0 : -EINVAL;
+}
+
+const struct topo_cpu *topo_find_cpu(const struct topo *topo, unsigned cpu)
+{
+	for (unsigned i = 0; i < topo->nr_cpus; i++)
+		if (topo->cpus[i].cpu == cpu)
+			return &topo->cpus[i];
+	return NULL;
+}
+
+unsigned topo_cpus_in_use(const struct topo *topo, const struct placement *placements,
+			  unsigned nr)
+{
+	unsigned used = 0;
+
+	if (nr && placements->cpu < 0)
+		return nr < topo->nr_cpus ? nr : topo->nr_cpus;
+	for (unsigned i = 0; i < nr; i++) {
+		unsigned j = 0;
+
+		while (j < i && placements[j].cpu != placements[i].cpu)
+			j++;
+		used += j == i;
+	}
+	return used;
+}
+
+/* How many of the workers run on CPUs of kind @kind; unbound ones may run on any. */
+static unsigned workers_on_kind(const struct topo *topo,
+				const struct placement *placements, unsigned nr,
+				unsigned kind)
+{
+	unsigned count = 0;
+
+	for (unsigned i = 0; i < nr; i++) {
+		const struct topo_cpu *cpu = NULL;
+
+		if (placements[i].cpu >= 0)
+			cpu = topo_find_cpu(topo, (unsigned)placements[i].cpu);
+		count += cpu && cpu->kind == kind;
+		count += placements[i].cpu < 0 && topo->kinds[kind].nr_cpus;
+	}
+	return count;
+}
+
+bool topo_kinds_differ(const struct topo *topo, const struct placement *placements,
+		       unsigned nr, struct reason *what)
+{
+	char text[256] = "";
+	unsigned used = 0;
+	size_t len = 0;
+
+	for (unsigned kind = 0; kind < topo->nr_kinds; kind++) {
+		unsigned count = workers_on_kind(topo, placements, nr, kind);
+		const char *name = topo->kinds[kind].name;
+		char number[24];
+
+		if (!count)
+			continue;
+		snprintf(number, sizeof(number), "kind %u", kind);
+		if (len < sizeof(text))
+			len += (size_t)snprintf(text + len, sizeof(text) - len,
+						"%s%u on %s", used ? ", " : "", count,
+						*name ? name : number);
+		used++;
+	}
+	if (used > 1)
+		reason_set(what, 0, "%s", placements->cpu < 0 ? "not bound" : text);
+	return used > 1;
 }
 
 /* Position of node @nid, nr_nodes when there is none. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "sys/topo.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <hwloc.h>
@@ -13,38 +12,22 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-/*
- * The most CPUs that a Linux kernel can be built for. hwloc's time for a synthetic
- * description grows with the square of them: 8192 take 1.4 s, 16384 already 11 s.
- */
-#define MAX_SYNTHETIC_CPUS 8192
+#include "sys/topo_source.h"
 
-enum source_kind { SOURCE_MACHINE, SOURCE_SYNTHETIC, SOURCE_XML };
-
-/*
- * hwloc 2.9 asks with ever larger masks until the kernel answers: forever, when it is
- * forbidden to.
- */
-static bool affinity_is_readable(void)
+/* Of what makes hwloc's view of this machine. */
+static int choose_components(hwloc_topology_t topology)
 {
-	cpu_set_t set;
+	const unsigned long without = HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST;
+	bool masked = topo_nodes_are_masked();
 
-	/* EINVAL: only too small */
-	return !sched_getaffinity(0, sizeof(set), &set) || errno == EINVAL;
-}
-
-/*
- * hwloc's x86 component moves the calling thread over all CPUs to ask each; what it adds
- * to /sys is nothing that is used here. Only without /sys it is better than nothing.
- */
-static bool x86_is_wanted(void)
-{
-	return affinity_is_readable() &&
-	       access("/sys/devices/system/cpu/cpu0/topology", F_OK);
+	if (masked && hwloc_topology_set_components(topology, without, "linux"))
+		return -1;
+	if (topo_x86_is_wanted() || (masked && topo_affinity_is_readable()))
+		return 0;
+	return hwloc_topology_set_components(topology, without, "x86");
 }
 
 /*
@@ -52,7 +35,7 @@ static bool x86_is_wanted(void)
  * CPUs are kept, to count them and to number packages and cores the same whatever the
  * affinity mask; which are allowed is the kernel's word.
  */
-static int hwloc_open(hwloc_topology_t *hwloc, enum source_kind kind, const char *source)
+static int hwloc_open(hwloc_topology_t *hwloc, enum topo_source kind, const char *source)
 {
 	hwloc_topology_t topology;
 	int rc = 0;
@@ -64,13 +47,12 @@ static int hwloc_open(hwloc_topology_t *hwloc, enum source_kind kind, const char
 	setenv("HWLOC_HIDE_ERRORS", "2", 0);
 	if (hwloc_topology_init(&topology))
 		return -ENOMEM;
-	if (kind == SOURCE_SYNTHETIC)
+	if (kind == TOPO_SOURCE_SYNTHETIC)
 		rc = hwloc_topology_set_synthetic(topology, source);
-	else if (kind == SOURCE_XML)
+	else if (kind == TOPO_SOURCE_XML)
 		rc = hwloc_topology_set_xml(topology, source);
-	else if (!x86_is_wanted())
-		rc = hwloc_topology_set_components(
-			topology, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, "x86");
+	else
+		rc = choose_components(topology);
 	if (!rc)
 		rc = hwloc_topology_set_flags(topology,
 					      HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED);
@@ -90,7 +72,7 @@ static int hwloc_open(hwloc_topology_t *hwloc, enum source_kind kind, const char
  * crash (a PU without complete_cpuset does) or write to stderr, a wrong synthetic
  * description makes it leak, so that a child tries it first, in silence.
  */
-static bool source_is_sound(enum source_kind kind, const char *source)
+static bool source_is_sound(enum topo_source kind, const char *source)
 {
 	hwloc_topology_t hwloc;
 	int status, null;
@@ -120,67 +102,6 @@ static bool source_is_sound(enum source_kind kind, const char *source)
 }
 
 /*
- * CPUs of a synthetic description: the product of its counts; attributes and attached
- * objects do not count.
- */
-static uint64_t synthetic_cpus(const char *s)
-{
-	uint64_t product = 1;
-	unsigned depth = 0;
-	char before = ' ';
-
-	while (*s) {
-		if (*s == '(' || *s == '[') {
-			depth++;
-		} else if (*s == ')' || *s == ']') {
-			depth -= depth > 0;
-		} else if (!depth && isdigit((unsigned char)*s) &&
-			   strchr(" \t:", before)) {
-			char *end;
-			uint64_t count = strtoull(s, &end, 10);
-
-			if (__builtin_mul_overflow(product, count, &product))
-				return UINT64_MAX;
-			before = '0';
-			s = end;
-			continue;
-		}
-		before = *s++;
-	}
-	return product;
-}
-
-static int source_kind(const char *source, enum source_kind *kind, struct reason *why)
-{
-	struct stat st;
-	size_t len;
-
-	*kind = SOURCE_MACHINE;
-	if (!source)
-		return 0;
-
-	if (!stat(source, &st)) {
-		*kind = SOURCE_XML;
-		if (!S_ISREG(st.st_mode))
-			return reason_set(why, -EINVAL,
-					  "topology '%s': not a regular file", source);
-		if (access(source, R_OK))
-			return reason_set(why, -errno, "topology '%s': %s", source,
-					  strerror(errno));
-		return 0;
-	}
-
-	len = strlen(source);
-	if (strchr(source, '/') || (len > 4 && !strcmp(source + len - 4, ".xml")))
-		return reason_set(why, -ENOENT, "topology '%s': no such file", source);
-	*kind = SOURCE_SYNTHETIC;
-	if (synthetic_cpus(source) > MAX_SYNTHETIC_CPUS)
-		return reason_set(why, -EINVAL, "topology '%s': more than %u CPUs",
-				  source, MAX_SYNTHETIC_CPUS);
-	return 0;
-}
-
-/*
  * CPUs that the process may use; hwloc's view of the cpuset where the kernel does not
  * answer.
  */
@@ -188,7 +109,7 @@ static int allowed_cpus(struct topo *topo, hwloc_bitmap_t allowed)
 {
 	hwloc_topology_t hwloc = topo->hwloc;
 
-	if (topo->is_this_machine && affinity_is_readable() &&
+	if (topo->is_this_machine && topo_affinity_is_readable() &&
 	    !hwloc_linux_get_tid_cpubind(hwloc, 0, allowed))
 		return 0;
 	return hwloc_bitmap_copy(allowed, hwloc_topology_get_allowed_cpuset(hwloc));
@@ -416,8 +337,126 @@ static int load_cpus(struct topo *topo, hwloc_const_bitmap_t allowed,
 		cpu->mem_node = topo_mem_node(topo, cpu->node);
 	}
 	hwloc_bitmap_foreach_end();
+	hwloc_bitmap_foreach_begin(id, hwloc_topology_get_topology_cpuset(hwloc)) {
+		topo->nodes[home_node(topo, local, id)].nr_online_cpus++;
+	}
+	hwloc_bitmap_foreach_end();
 	order_cpus(topo);
 	return topo->nr_cpus ? 0 : -EINVAL;
+}
+
+/* What hwloc was told of a kind; NULL: nothing of that name. */
+static const char *kind_info(const struct hwloc_info_s *infos, unsigned nr,
+			     const char *name)
+{
+	for (unsigned i = 0; i < nr; i++)
+		if (!strcmp(infos[i].name, name))
+			return infos[i].value;
+	return NULL;
+}
+
+static int load_kind(struct topo *topo, unsigned at, hwloc_bitmap_t cpus)
+{
+	struct topo_kind *kind = &topo->kinds[at];
+	struct hwloc_info_s *infos;
+	const char *name, *mhz;
+	unsigned nr;
+
+	if (hwloc_cpukinds_get_info(topo->hwloc, at, cpus, &kind->efficiency, &nr, &infos,
+				    0))
+		return -errno;
+	name = kind_info(infos, nr, "CoreType");
+	mhz = kind_info(infos, nr, "FrequencyMaxMHz");
+	kind->name = strdup(name ? name : "");
+	if (!kind->name)
+		return -ENOMEM;
+	kind->max_mhz = mhz ? (unsigned)strtoul(mhz, NULL, 10) : 0;
+	for (unsigned i = 0; i < topo->nr_cpus; i++) {
+		if (!hwloc_bitmap_isset(cpus, topo->cpus[i].cpu))
+			continue;
+		topo->cpus[i].kind = at;
+		kind->nr_cpus++;
+	}
+	return 0;
+}
+
+/* Kinds of CPU, the most efficient in power first where that is known; none: not told. */
+static int load_kinds(struct topo *topo)
+{
+	int nr = hwloc_cpukinds_get_nr(topo->hwloc, 0), err = 0;
+	hwloc_bitmap_t cpus;
+
+	if (nr <= 0)
+		return 0;
+	cpus = hwloc_bitmap_alloc();
+	topo->kinds = calloc((size_t)nr, sizeof(*topo->kinds));
+	if (!cpus || !topo->kinds)
+		err = -ENOMEM;
+	for (unsigned i = 0; i < topo->nr_cpus; i++)
+		topo->cpus[i].kind = UINT_MAX;
+	for (; !err && topo->nr_kinds < (unsigned)nr; topo->nr_kinds++)
+		err = load_kind(topo, topo->nr_kinds, cpus);
+	hwloc_bitmap_free(cpus);
+	return err;
+}
+
+/* Counts the cache @obj with those that are like it. */
+static int add_cache(struct topo *topo, hwloc_obj_t obj)
+{
+	const struct topo_cache found = {
+		.level = obj->attr->cache.depth,
+		.is_data = obj->attr->cache.type == HWLOC_OBJ_CACHE_DATA,
+		.bytes = obj->attr->cache.size,
+		.nr_cpus = (unsigned)hwloc_bitmap_weight(obj->cpuset),
+	};
+	struct topo_cache *cache;
+
+	for (unsigned i = 0; i < topo->nr_caches; i++) {
+		cache = &topo->caches[i];
+		if (cache->level == found.level && cache->is_data == found.is_data &&
+		    cache->bytes == found.bytes && cache->nr_cpus == found.nr_cpus) {
+			cache->nr++;
+			return 0;
+		}
+	}
+	cache = realloc(topo->caches, (topo->nr_caches + 1) * sizeof(*cache));
+	if (!cache)
+		return -ENOMEM;
+	topo->caches = cache;
+	cache[topo->nr_caches] = found;
+	cache[topo->nr_caches++].nr = 1;
+	return 0;
+}
+
+/* From the largest to the smallest. hwloc leaves instruction caches out. */
+static int load_caches(struct topo *topo)
+{
+	int depth = hwloc_topology_get_depth(topo->hwloc), err = 0;
+
+	for (int d = 0; d < depth && !err; d++) {
+		hwloc_obj_t obj = NULL;
+
+		if (!hwloc_obj_type_is_dcache(hwloc_get_depth_type(topo->hwloc, d)))
+			continue;
+		while (!err && (obj = hwloc_get_next_obj_by_depth(topo->hwloc, d, obj)))
+			err = add_cache(topo, obj);
+	}
+	return err;
+}
+
+/* CPUs that are there, but off. */
+static int load_offline(struct topo *topo)
+{
+	hwloc_bitmap_t offline = hwloc_bitmap_alloc();
+	int err = -ENOMEM;
+
+	if (offline &&
+	    !hwloc_bitmap_andnot(offline, hwloc_topology_get_complete_cpuset(topo->hwloc),
+				 hwloc_topology_get_topology_cpuset(topo->hwloc)) &&
+	    hwloc_bitmap_list_asprintf(&topo->offline_list, offline) >= 0)
+		err = 0;
+	hwloc_bitmap_free(offline);
+	return err;
 }
 
 static int topo_fill(struct topo *topo, struct reason *why)
@@ -434,6 +473,14 @@ static int topo_fill(struct topo *topo, struct reason *why)
 		err = load_distances(topo);
 	if (!err)
 		err = load_cpus(topo, allowed, local);
+	if (!err)
+		err = load_kinds(topo);
+	if (!err)
+		err = load_caches(topo);
+	if (!err)
+		err = load_offline(topo);
+	if (topo->is_this_machine)
+		topo->missing = topo_missing_of_machine();
 	if (!err && hwloc_bitmap_list_asprintf(&topo->allowed_list, allowed) < 0)
 		err = -ENOMEM;
 out:
@@ -451,24 +498,24 @@ out:
 int topo_load(struct topo **topo, const char *source, struct reason *why)
 {
 	hwloc_topology_t hwloc;
-	enum source_kind kind;
+	enum topo_source kind;
 	struct topo *new;
 	int err;
 
-	err = source_kind(source, &kind, why);
+	err = topo_source_kind(source, &kind, why);
 	if (err)
 		return err;
-	if (kind == SOURCE_MACHINE || source_is_sound(kind, source))
+	if (kind == TOPO_SOURCE_MACHINE || source_is_sound(kind, source))
 		err = hwloc_open(&hwloc, kind, source);
 	else
 		err = -EINVAL;
 	if (err == -ENOMEM)
 		return reason_set(why, err, "out of memory for the machine's topology");
-	if (err && kind == SOURCE_MACHINE)
+	if (err && kind == TOPO_SOURCE_MACHINE)
 		return reason_set(why, err,
 				  "hwloc cannot tell this machine's topology: %s",
 				  strerror(-err));
-	if (err && kind == SOURCE_XML)
+	if (err && kind == TOPO_SOURCE_XML)
 		return reason_set(why, -EINVAL,
 				  "topology '%s': not an XML file that hwloc takes",
 				  source);
@@ -487,7 +534,7 @@ int topo_load(struct topo **topo, const char *source, struct reason *why)
 	new->hwloc = hwloc;
 	/* HWLOC_XMLFILE and the like make hwloc show another machine than this one. */
 	new->is_this_machine = kind ==
-			       SOURCE_MACHINE &&hwloc_topology_is_thissystem(hwloc);
+			       TOPO_SOURCE_MACHINE &&hwloc_topology_is_thissystem(hwloc);
 	err = topo_fill(new, why);
 	if (err) {
 		topo_free(new);
@@ -506,8 +553,28 @@ void topo_free(struct topo *topo)
 	free(topo->cpus);
 	free(topo->nodes);
 	free(topo->distances);
+	for (unsigned i = 0; i < topo->nr_kinds; i++)
+		free(topo->kinds[i].name);
+	free(topo->kinds);
+	free(topo->caches);
 	free(topo->allowed_list);
+	free(topo->offline_list);
 	free(topo);
+}
+
+enum topo_cpu_state topo_cpu_state(const struct topo *topo, unsigned cpu)
+{
+	hwloc_topology_t hwloc = topo->hwloc;
+
+	if (topo_find_cpu(topo, cpu))
+		return TOPO_CPU_ALLOWED;
+	if (!hwloc) /* made by hand */
+		return TOPO_CPU_ABSENT;
+	if (hwloc_bitmap_isset(hwloc_topology_get_topology_cpuset(hwloc), cpu))
+		return TOPO_CPU_FORBIDDEN;
+	if (hwloc_bitmap_isset(hwloc_topology_get_complete_cpuset(hwloc), cpu))
+		return TOPO_CPU_OFFLINE;
+	return TOPO_CPU_ABSENT;
 }
 
 int topo_bind_thread(const struct topo *topo, unsigned cpu)

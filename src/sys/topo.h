@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "base/reason.h"
+#include "sys/pin.h"
 
 struct topo_cpu {
 	unsigned cpu;		/* OS number */
@@ -20,6 +21,7 @@ struct topo_cpu {
 	unsigned smt;		/* which of the allowed siblings of its core, from 0 */
 	unsigned node;		/* OS number of the one node it belongs to */
 	unsigned mem_node;	/* the node its memory comes from: topo_mem_node(node) */
+	unsigned kind;		/* position in kinds; UINT_MAX: in none */
 };
 
 struct topo_node {
@@ -28,6 +30,24 @@ struct topo_node {
 	uint64_t memory;  /* bytes in all, not free ones; 0: a node without memory */
 	bool allowed;	  /* the process may take memory from it (cpuset.mems) */
 	unsigned nr_cpus; /* its allowed CPUs; 0: memory only, or none allowed */
+	unsigned nr_online_cpus; /* allowed or not */
+};
+
+/* CPUs of one kind, on hybrid machines ("performance" and "efficient" cores). */
+struct topo_kind {
+	char *name;	  /* what the system calls it, "IntelCore"; "": nothing */
+	int efficiency;	  /* rank by power, more is faster and hungrier; -1: unknown */
+	unsigned max_mhz; /* 0: unknown */
+	unsigned nr_cpus; /* allowed ones */
+};
+
+/* Data and unified caches of one level that are alike. */
+struct topo_cache {
+	unsigned level;
+	bool is_data;	  /* else for data and instructions */
+	uint64_t bytes;	  /* of each; 0: unknown */
+	unsigned nr;	  /* how many */
+	unsigned nr_cpus; /* online CPUs that share one */
 };
 
 struct topo {
@@ -35,11 +55,17 @@ struct topo {
 	unsigned nr_cpus;
 	struct topo_node *nodes; /* ascending nid; of the machine, allowed or not */
 	unsigned nr_nodes;
-	unsigned *distances; /* [from * nr_nodes + to], by position; NULL: unknown */
+	unsigned *distances;	 /* [from * nr_nodes + to], by position; NULL: unknown */
+	struct topo_kind *kinds; /* by efficiency; with none all CPUs are alike */
+	unsigned nr_kinds;
+	struct topo_cache *caches; /* from the last level to the first */
+	unsigned nr_caches;
 	unsigned nr_packages, nr_cores; /* that have allowed CPUs */
 	unsigned nr_machine_cpus;	/* online ones of the machine, allowed or not */
 	bool is_this_machine;		/* false: for planning only */
 	char *allowed_list;		/* "0-3,8", for people */
+	char *offline_list;		/* the same of CPUs that are off; "": none is */
+	const char *missing;		/* what the system does not tell; NULL: nothing */
 	void *hwloc;			/* hwloc_topology_t */
 };
 
@@ -65,6 +91,18 @@ unsigned topo_distance(const struct topo *topo, unsigned from, unsigned to);
  */
 unsigned topo_mem_node(const struct topo *topo, unsigned nid);
 
+/* NULL: no such CPU, or it is not allowed. */
+const struct topo_cpu *topo_find_cpu(const struct topo *topo, unsigned cpu);
+
+enum topo_cpu_state {
+	TOPO_CPU_ABSENT,
+	TOPO_CPU_OFFLINE,
+	TOPO_CPU_FORBIDDEN, /* by the affinity mask or the cpuset */
+	TOPO_CPU_ALLOWED,
+};
+
+enum topo_cpu_state topo_cpu_state(const struct topo *topo, unsigned cpu);
+
 /*
  * Binds the calling thread to @cpu. 0 or -errno (-EPERM, -ENOSYS in containers, -EINVAL
  * for a CPU that is offline or not allowed, -ENOSYS also when @topo is not this machine).
@@ -72,8 +110,6 @@ unsigned topo_mem_node(const struct topo *topo, unsigned nid);
 int topo_bind_thread(const struct topo *topo, unsigned cpu);
 /* The CPU the calling thread runs on now, or -1. */
 int topo_current_cpu(void);
-
-enum pin_policy { PIN_SPREAD, PIN_COMPACT, PIN_NONE };
 
 /* Where a worker runs and where its memory comes from; -1: where the system puts it. */
 struct placement {
@@ -91,12 +127,28 @@ struct placement {
  * four packages, packages and nodes are balanced within one worker for as long as they
  * have CPUs left, and siblings come when the cores of their node are used up. PIN_COMPACT
  * fills in topology order: siblings, cores, nodes, packages. Either uses no CPU twice
- * before each was used once, and starts over then. PIN_NONE: all -1.
+ * before each was used once, and starts over then.
+ *
+ * PIN_NODES is PIN_SPREAD over the CPUs of the nodes of @pin's list alone, whatever the
+ * order of the list. PIN_CPUS takes the CPUs of the list in the list's order, and starts
+ * over at its end; one that is listed twice is used twice. PIN_NONE: all -1.
  *
  * Nodes without CPUs get no worker; workers of a node without memory get the nearest
- * node's. 0; -EINVAL when @topo has no CPU, -ENOMEM.
+ * node's. A plan for fewer workers is the beginning of one for more. 0; -EINVAL when
+ * there is no CPU to use, or when pin_check() would fail; -ENOMEM.
  */
-int topo_plan(const struct topo *topo, enum pin_policy policy, unsigned nr,
+int topo_plan(const struct topo *topo, const struct pin *pin, unsigned nr,
 	      struct placement *placements);
+
+/* How many CPUs the workers of this plan run on; unbound ones may use all. */
+unsigned topo_cpus_in_use(const struct topo *topo, const struct placement *placements,
+			  unsigned nr);
+
+/*
+ * Whether workers of this plan run, or with PIN_NONE may run, on CPUs of different kinds;
+ * then @what says how many on which.
+ */
+bool topo_kinds_differ(const struct topo *topo, const struct placement *placements,
+		       unsigned nr, struct reason *what);
 
 #endif

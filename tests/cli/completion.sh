@@ -24,7 +24,7 @@ is "$(offers 'pagezone ')" '--help --usage --version compare import plot run spe
 is "$(offers 'pagezone sp')" 'speedup' 'the beginning of a command'
 is "$(offers 'pagezone speedup --pat')" '--patched' 'an option'
 is "$(offers 'pagezone speedup --engine')" '' 'not the option of another command'
-is "$(offers 'pagezone speedup --pin ')" 'compact none spread' 'the words of an option'
+is "$(offers 'pagezone speedup --pin ')" 'compact cpus: node: none spread' 'the words of an option'
 is "$(offers 'pagezone speedup --pin=s')" 'spread' 'the words of an option behind ='
 is "$(offers 'pagezone run -f ')" 'csv json markdown table' 'the formats of a result'
 is "$(offers 'pagezone compare -f ')" 'csv json junit markdown table' 'those of a comparison'

@@ -53,9 +53,15 @@ for phase in $(offers 'pagezone run --phases '); do
 	status_is 0 "the phase $phase of the completion exists"
 	ok "the manual has the phase $phase" grep -q "^\\.It $phase Ta " "$manual"
 done
+place=$("$PAGEZONE" topology -t 1 -f json)
 for option in layout pin mem per workers format; do
 	for word in $(offers "pagezone run --$option "); do
-		run "$PAGEZONE" run --engine null -t 1 -S 64k -R 1 -q "--$option" "$word"
+		list=
+		case $word in # behind a colon comes a list: of where the first worker runs
+		node:) list=$(sed -n 's/.*"node": \([0-9]*\).*/\1/p' <<<"$place" | tail -n 1) ;;
+		cpus:) list=$(sed -n 's/.*"cpu": \([0-9]*\).*/\1/p' <<<"$place") ;;
+		esac
+		run "$PAGEZONE" run --engine null -t 1 -S 64k -R 1 -q "--$option" "$word$list"
 		status_is 0 "--$option $word of the completion exists"
 		like "$(grep "^\\.It .*Fl Fl $option " "$manual")" "[ |]$word( |\$)" \
 			"the manual has --$option $word"

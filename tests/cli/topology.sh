@@ -13,8 +13,57 @@ like "$out" '1 of [0-9]+ CPUs? allowed: 0' 'with an affinity mask of one CPU: on
 run "$PAGEZONE" topology --topology 'pack:4 numa:1 core:10 pu:2' -t 80
 status_is 0 'the 2013 machine'
 like "$out" '4 packages, 4 nodes, 40 cores; 80 of 80 CPUs' 'as it was'
+
+# Lists.
+run "$PAGEZONE" topology --topology 'pack:4 numa:1 core:2 pu:2' -t 6 --pin node:3,1
+is "$(awk '/^ worker/ { on = 1; next } on && NF { print $2 }' <<<"$out" | paste -sd' ')" \
+	'4 12 6 14 5 13' 'node:3,1: over the CPUs of these nodes'
+run "$PAGEZONE" topology --topology 'pack:4 numa:1 core:2 pu:2' -t 5 --pin cpus:9,2-3
+is "$(awk '/^ worker/ { on = 1; next } on && NF { print $2 }' <<<"$out" | paste -sd' ')" \
+	'9 2 3 9 2' 'cpus:9,2-3: in this order, and over again'
+data=$top_srcdir/tests/data
+for refused in 'topology-offline.xml cpus:3 CPU 3 is offline; allowed are 0-2,4-5,8,10,12-13,15' \
+	'topology-cpus-4-6.xml cpus:4-7 CPU 7 may not be used (affinity mask, cpuset); allowed are 4-6' \
+	'topology-cpus-4-6.xml node:1 node 1 does not exist; allowed are 0' \
+	'topology-memory.xml node:0,2 node 2 has no CPU, only memory; allowed are 0-1'; do
+	read -r file pin message <<<"$refused"
+	run "$PAGEZONE" topology --topology "$data/$file" --pin "$pin"
+	status_is 2 "$file, --pin $pin: status 2"
+	is "$err" "pagezone: --pin $pin: $message" 'a line that names it'
+done
+
+# The machine.
+run "$PAGEZONE" topology --topology "$data/topology-hybrid.xml" -t 4
+like "$out" '0     IntelAtom +0 +3400 +8  8-15' 'kinds of CPU'
+like "$out" 'L2    1280 KiB       4             2' 'caches, and who shares them'
+unlike "$out" 'note:' 'four workers on one kind'
+run "$PAGEZONE" topology --topology "$data/topology-hybrid.xml" -t 6
+like "$out" 'note: workers on CPUs of different kinds: 2 on IntelAtom, 4 on IntelCore' \
+	'six workers on two'
+run "$PAGEZONE" topology --topology "$data/topology-memory.xml"
+like "$out" '      1    31    10    17' 'distances'
+like "$out" '      2         -       128 GiB       0  none' 'a node without CPUs'
+like "$out" '      1         1          none       4  4-7' 'a node without memory'
+run "$PAGEZONE" topology --topology "$data/topology-cpuset.xml"
+like "$out" '0-2,9, memory not allowed' 'memory that is not allowed'
+run "$PAGEZONE" topology --topology "$data/topology-offline.xml"
+like "$out" 'offline: 3,6-7,9,11,14' 'CPUs that are off'
+
+# Nothing is cut off, however narrow.
+run "$PAGEZONE" topology --topology 'pack:8 numa:1 core:64 pu:2' -t 256
+wide=$out
+run env COLUMNS=20 "$PAGEZONE" topology --topology 'pack:8 numa:1 core:64 pu:2' -t 256
+is "$out" "$wide" 'COLUMNS=20: the same'
+like "$out" '  896-1023' 'the last CPUs are there'
+if command -v script >/dev/null; then
+	run script -qec "stty cols 20; '$PAGEZONE' topology --topology 'pack:8 numa:1 core:64 pu:2' -t 256" /dev/null
+	is "$(tr -d '\r' <<<"$out")" "$wide" 'a terminal of 20 columns: the same'
+else
+	skip 'script is not installed' 1
+fi
+
 if ! command -v jq >/dev/null; then
-	skip 'jq is not installed' 8
+	skip 'jq is not installed' 18
 	done_testing
 fi
 
@@ -37,5 +86,24 @@ plan '[.workers[].package] | unique | length == 1' 'compact: one package'
 plan '[.workers[].core] | unique | length == 2' 'siblings first'
 run "$PAGEZONE" topology --topology 'pack:2 numa:1 core:2 pu:1' -t 2 --pin none -f json
 plan 'all(.workers[]; .cpu == null and .node == null)' 'none: nowhere in particular'
+run "$PAGEZONE" topology --topology 'pack:2 numa:1 core:2 pu:1' -t 3 --pin cpus:3,0 -f json
+plan '.pin == "cpus:3,0" and [.workers[].cpu] == [3, 0, 3]' 'the policy as it was given'
+
+run "$PAGEZONE" topology --topology "$data/topology-memory.xml" -f json
+plan '.distances == [[10, 31, 20], [31, 10, 17], [20, 17, 10]]' 'distances'
+plan '.nodes[1].memory == 0 and .nodes[2].cpus == 0 and .nodes[2].package == null' 'nodes'
+plan 'all(.workers[]; .memory_node == (if .node == 1 then 2 else 0 end))' 'where memory is from'
+run "$PAGEZONE" topology --topology "$data/topology-hybrid.xml" -f json
+plan '[.kinds[] | .name, .cpus, .allowed_cpus] == ["IntelAtom", 8, "8-15", "IntelCore", 8, "0-7"]' \
+	'kinds'
+plan 'all(.workers[]; .kind == (if .cpu < 8 then 1 else 0 end))' 'the kind of each worker'
+plan '[.caches[] | .cache, .number, .cpus_of_each] == ["L3", 1, 16, "L2", 4, 2, "L2", 2, 4,
+	"L1d", 4, 2, "L1d", 8, 1]' 'caches'
+run "$PAGEZONE" topology -f json
+plan '.note == null or (.note | type) == "string"' 'of this machine, too'
+cp "$data/topology-memory.xml" "$tmp/$(printf '\377.xml')"
+run "$PAGEZONE" topology --topology "$tmp/$(printf '\377.xml')" -f json
+status_is 0 'a file name that is not UTF-8'
+plan '.topology | endswith(".xml")' 'makes JSON all the same'
 
 done_testing

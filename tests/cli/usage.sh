@@ -55,6 +55,13 @@ refuses "'speedups'" speedups
 refuses "no such" topology --topology "no such machine"
 refuses "-t 0" topology -t 0
 refuses "--pin up" topology --pin up
+for pin in node: cpus: cpus:x cpus:-1 cpus:0- cpus:1-0 cpus:0,,1 'cpus:0 1' cpus:0-3:0 \
+	cpus:0-7:3/2 cpus:4294967296 cpus:0-99999999 node:0x; do
+	refuses "--pin $pin" topology --pin "$pin"
+	refuses "--pin $pin" truncate --pin "$pin"
+done
+refuses "CPU 999999 does not exist; allowed are" speedup --pin cpus:999999
+refuses "node 999999 does not exist; allowed are" run --engine null --pin node:999999
 refuses "-f csv" topology -f csv
 
 refuses "slow=0" run --engine memory:slow=0

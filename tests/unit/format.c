@@ -36,8 +36,30 @@ static void sizes(void)
 	}
 }
 
+static void list_is(const unsigned *numbers, size_t nr, const char *expected)
+{
+	char *text = format_list(numbers, nr);
+
+	ok(text && !strcmp(text, expected), "%zu numbers are '%s' (%s)", nr, expected,
+	   text ? text : "none");
+	free(text);
+}
+
+static void lists(void)
+{
+	static const unsigned numbers[] = { 0, 1, 2,	      4,	  6,
+					    7, 9, 4294967293, 4294967294, 4294967295 };
+
+	list_is(numbers, 0, "");
+	list_is(numbers, 1, "0");
+	list_is(numbers, 2, "0-1");
+	list_is(numbers, 6, "0-2,4,6-7");
+	list_is(numbers, 10, "0-2,4,6-7,9,4294967293-4294967295");
+}
+
 int main(void)
 {
 	sizes();
+	lists();
 	return done();
 }

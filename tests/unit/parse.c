@@ -203,12 +203,77 @@ static void threads(void)
 	threads_fail("18446744073709551617", -ERANGE);
 }
 
+static void list_is(const char *s, size_t nr, const unsigned *expected)
+{
+	unsigned *list = NULL;
+	size_t got = 0;
+	int err = parse_list(s, &list, &got);
+
+	ok(!err && got == nr && !memcmp(list, expected, nr * sizeof(*list)),
+	   "list '%s' has %zu numbers", s, nr);
+	free(list);
+}
+
+#define LIST_IS(s, ...)                                                    \
+	list_is(s, sizeof((unsigned[]){ __VA_ARGS__ }) / sizeof(unsigned), \
+		(unsigned[]){ __VA_ARGS__ })
+
+static void list_fails(const char *s, int expected)
+{
+	unsigned *list = NULL;
+	size_t nr = 0;
+	int err = parse_list(s, &list, &nr);
+
+	ok(err == expected && !list && !nr, "list '%s' is refused (%s)", s,
+	   strerror(-expected));
+	free(list);
+}
+
+static void lists(void)
+{
+	/* clang-format off */
+	static const char *const malformed[] = {
+		"", ",", "1,", ",1", "1,,2", "8-1", "-1", "+1", "1-", "-4", "0..3", "1-2-3",
+		"a", "1a", "1 2", "1, 2", " 1", "1 ", "0x1", "all", "3:2", "0-7:", "0-7:0",
+		"0-7:0/4", "0-7:5/4", "0-7:2/", "0-7:/2", "0-7:2/4/8", "0-7/2", "0-7:2:2"
+	};
+	/* clang-format on */
+	unsigned *list;
+	size_t nr;
+
+	LIST_IS("0", 0);
+	LIST_IS("4095", 4095);
+	LIST_IS("2147483647", 2147483647);
+	LIST_IS("0-3,8", 0, 1, 2, 3, 8);
+	LIST_IS("8,3,3,0-1", 8, 3, 3, 0, 1);
+	LIST_IS("5-5", 5);
+	LIST_IS("0-8:2", 0, 2, 4, 6, 8);
+	LIST_IS("0-9:4,1", 0, 4, 8, 1);
+	LIST_IS("0-31:2/8", 0, 1, 8, 9, 16, 17, 24, 25);
+	LIST_IS("1-8:3/4", 1, 2, 3, 5, 6, 7);
+	LIST_IS("0-8:2/4", 0, 1, 4, 5, 8);
+	LIST_IS("0-7:100", 0);
+
+	for (size_t i = 0; i < sizeof(malformed) / sizeof(malformed[0]); i++)
+		list_fails(malformed[i], -EINVAL);
+	list_fails("2147483648", -ERANGE);
+	list_fails("18446744073709551616", -ERANGE);
+	list_fails("0-4:18446744073709551616", -ERANGE);
+	list_fails("0-65536", -ERANGE);
+	list_fails("0-2147483647", -ERANGE);
+	ok(!parse_list("1-65536", &list, &nr) && nr == PARSE_MAX_LIST &&
+		   list[nr - 1] == 65536,
+	   "as long as a list can be");
+	free(list);
+}
+
 int main(void)
 {
 	sizes();
 	numbers();
 	durations();
 	threads();
+	lists();
 	if (setlocale(LC_ALL, "de_DE.UTF-8")) {
 		size_is("4k", 4096);
 		size_fails("0,5g", -EINVAL);

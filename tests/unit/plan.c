@@ -10,6 +10,9 @@
 
 #include "sys/topo.h"
 #include "tap.h"
+#include "unit/plan_properties.h"
+
+#define pinned(name) (&(struct pin){ .policy = (name) })
 
 /* A machine as a list of CPUs; nodes and distances are added by the test. */
 struct made {
@@ -65,146 +68,6 @@ static struct topo *made_topo(void)
 	return topo;
 }
 
-static const struct topo_cpu *find_cpu(const struct topo *topo, int cpu)
-{
-	for (unsigned i = 0; i < topo->nr_cpus; i++) {
-		if ((int)topo->cpus[i].cpu == cpu)
-			return &topo->cpus[i];
-	}
-	return NULL;
-}
-
-/* Position of the node, so that counts can be kept in an array. */
-static unsigned node_at(const struct topo *topo, int nid)
-{
-	unsigned i = 0;
-
-	while (i < topo->nr_nodes && (int)topo->nodes[i].nid != nid)
-		i++;
-	return i;
-}
-
-/* Every placement names what its CPU really is, and memory from where there is some. */
-static bool is_consistent(const struct topo *topo, const struct placement *p, unsigned nr)
-{
-	for (unsigned i = 0; i < nr; i++) {
-		const struct topo_cpu *cpu = find_cpu(topo, p[i].cpu);
-
-		if (!cpu || p[i].node != (int)cpu->node ||
-		    p[i].package != (int)cpu->package || p[i].core != (int)cpu->core ||
-		    p[i].mem_node != (int)cpu->mem_node)
-			return false;
-	}
-	return true;
-}
-
-/* Each CPU once in every run of nr_cpus workers, in the same order each time. */
-static bool uses_each_once(const struct topo *topo, const struct placement *p,
-			   unsigned nr)
-{
-	unsigned n = topo->nr_cpus;
-
-	for (unsigned i = 0; i < n && i < nr; i++) {
-		for (unsigned j = 0; j < i; j++) {
-			if (p[i].cpu == p[j].cpu)
-				return false;
-		}
-	}
-	for (unsigned i = n; i < nr; i++) {
-		if (p[i].cpu != p[i - n].cpu)
-			return false;
-	}
-	return true;
-}
-
-/*
- * After any number of workers no node is two behind another one while it has a free CPU.
- */
-static bool nodes_are_balanced(const struct topo *topo, const struct placement *p)
-{
-	unsigned used[64] = { 0 };
-
-	for (unsigned i = 0; i < topo->nr_cpus; i++) {
-		unsigned most = 0;
-
-		used[node_at(topo, p[i].node)]++;
-		for (unsigned n = 0; n < topo->nr_nodes; n++)
-			most = used[n] > most ? used[n] : most;
-		for (unsigned n = 0; n < topo->nr_nodes; n++) {
-			if (used[n] < topo->nodes[n].nr_cpus && used[n] + 1 < most)
-				return false;
-		}
-	}
-	return true;
-}
-
-/* The same of packages, where each has as many nodes as the others. */
-static bool packages_are_balanced(const struct topo *topo, const struct placement *p)
-{
-	unsigned used[64] = { 0 }, size[64] = { 0 };
-
-	for (unsigned i = 0; i < topo->nr_cpus; i++)
-		size[topo->cpus[i].package]++;
-	for (unsigned i = 0; i < topo->nr_cpus; i++) {
-		unsigned most = 0;
-
-		used[p[i].package]++;
-		for (unsigned n = 0; n < 64; n++)
-			most = used[n] > most ? used[n] : most;
-		for (unsigned n = 0; n < 64; n++) {
-			if (used[n] < size[n] && used[n] + 1 < most)
-				return false;
-		}
-	}
-	return true;
-}
-
-/* No second sibling of a core while another core of the same node is idle. */
-static bool siblings_come_last(const struct topo *topo, const struct placement *p)
-{
-	unsigned *used = calloc(topo->nr_cpus, sizeof(*used));
-	bool good = true;
-
-	/* used[] goes by the position of the core's first CPU. */
-	for (unsigned i = 0; i < topo->nr_cpus && good; i++) {
-		unsigned core = 0;
-
-		while (topo->cpus[core].core != (unsigned)p[i].core)
-			core++;
-		used[core]++;
-		for (unsigned c = 0; c < topo->nr_cpus && good; c++) {
-			const struct topo_cpu *cpu = &topo->cpus[c];
-			unsigned first = 0;
-
-			if ((int)cpu->node != p[i].node)
-				continue;
-			while (topo->cpus[first].core != cpu->core)
-				first++;
-			good = used[core] < 2 || used[first] > 0;
-		}
-	}
-	free(used);
-	return good;
-}
-
-/* Once left, a core, a node of a package and a package are not come back to. */
-static bool is_compact(const struct topo *topo, const struct placement *p)
-{
-	for (unsigned i = 2; i < topo->nr_cpus; i++) {
-		for (unsigned j = 0; j < i - 1; j++) {
-			if (p[j].core == p[i].core && p[i - 1].core != p[i].core)
-				return false;
-			if (p[j].package == p[i].package &&
-			    p[i - 1].package != p[i].package)
-				return false;
-			if (p[j].package == p[i].package && p[j].node == p[i].node &&
-			    p[i - 1].node != p[i].node)
-				return false;
-		}
-	}
-	return true;
-}
-
 static void check_properties(const struct topo *topo, bool even, const char *name)
 {
 	unsigned nr = 2 * topo->nr_cpus + 3;
@@ -212,34 +75,38 @@ static void check_properties(const struct topo *topo, bool even, const char *nam
 	unsigned some = topo->nr_cpus / 2 + 1;
 
 	memset(p, 0x55, nr * sizeof(*p));
-	ok(!topo_plan(topo, PIN_SPREAD, nr, p) && is_consistent(topo, p, nr),
+	ok(!topo_plan(topo, pinned(PIN_SPREAD), nr, p) && is_consistent(topo, p, nr),
 	   "%s: spread: CPUs of the machine, with their nodes", name);
-	ok(uses_each_once(topo, p, nr), "%s: spread: no CPU twice before each once",
-	   name);
-	ok(nodes_are_balanced(topo, p), "%s: spread: nodes within one worker", name);
+	ok(uses_each_once(topo->nr_cpus, p, nr),
+	   "%s: spread: no CPU twice before each once", name);
+	ok(nodes_are_balanced(topo, NULL, p, topo->nr_cpus),
+	   "%s: spread: nodes within one worker", name);
 	if (even)
 		ok(packages_are_balanced(topo, p), "%s: spread: packages within one",
 		   name);
-	ok(siblings_come_last(topo, p), "%s: spread: cores before siblings", name);
-	ok(!topo_plan(topo, PIN_SPREAD, some, few) && !memcmp(few, p, some * sizeof(*p)),
+	ok(siblings_come_last(topo, p, topo->nr_cpus),
+	   "%s: spread: cores before siblings", name);
+	ok(!topo_plan(topo, pinned(PIN_SPREAD), some, few) &&
+		   !memcmp(few, p, some * sizeof(*p)),
 	   "%s: spread: fewer workers get the beginning of the same plan", name);
-	ok(!topo_plan(topo, PIN_COMPACT, nr, p) && is_consistent(topo, p, nr) &&
-		   uses_each_once(topo, p, nr),
+	ok(!topo_plan(topo, pinned(PIN_COMPACT), nr, p) && is_consistent(topo, p, nr) &&
+		   uses_each_once(topo->nr_cpus, p, nr),
 	   "%s: compact: no CPU twice before each once", name);
-	ok(is_compact(topo, p), "%s: compact: fills cores, nodes, packages", name);
+	ok(is_compact(p, topo->nr_cpus), "%s: compact: fills cores, nodes, packages",
+	   name);
 	free(p);
 	free(few);
 }
 
 /* CPUs of the plan as "0 20 40", compared as text so that a failure can be read. */
-static void check_plan(const struct topo *topo, enum pin_policy policy, unsigned nr,
+static void check_plan(const struct topo *topo, const struct pin *pin, unsigned nr,
 		       const char *expected, const char *name)
 {
 	struct placement *p = calloc(nr, sizeof(*p));
 	char text[1024] = "";
 	size_t len = 0;
 
-	topo_plan(topo, policy, nr, p);
+	topo_plan(topo, pin, nr, p);
 	for (unsigned i = 0; i < nr; i++)
 		len += (size_t)snprintf(text + len, sizeof(text) - len, "%s%d",
 					i ? " " : "", p[i].cpu);
@@ -319,27 +186,27 @@ static void four_packages(void)
 
 	if (topo_load(&topo, "pack:4 numa:1 core:10 pu:2", NULL))
 		bail("hwloc knows no synthetic machine");
-	topo_plan(topo, PIN_SPREAD, 80, p);
+	topo_plan(topo, pinned(PIN_SPREAD), 80, p);
 	ok(distinct(p, 4, offsetof(struct placement, package)) == 4,
 	   "4 workers, 4 packages");
 	ok(distinct(p, 40, offsetof(struct placement, core)) == 40,
 	   "40 workers, 40 cores");
 	ok(distinct(p, 80, offsetof(struct placement, cpu)) == 80, "80 workers, 80 CPUs");
-	check_plan(topo, PIN_SPREAD, 9, "0 20 40 60 2 22 42 62 4",
+	check_plan(topo, pinned(PIN_SPREAD), 9, "0 20 40 60 2 22 42 62 4",
 		   "spread takes packages in turn");
-	check_plan(topo, PIN_COMPACT, 9, "0 1 2 3 4 5 6 7 8",
+	check_plan(topo, pinned(PIN_COMPACT), 9, "0 1 2 3 4 5 6 7 8",
 		   "compact takes siblings first");
 	topo_free(topo);
 
 	if (topo_load(&topo, "pack:2 numa:2 core:2 pu:2", NULL))
 		bail("hwloc knows no synthetic machine");
-	check_plan(topo, PIN_SPREAD, 10, "0 8 4 12 2 10 6 14 1 9",
+	check_plan(topo, pinned(PIN_SPREAD), 10, "0 8 4 12 2 10 6 14 1 9",
 		   "packages, then the nodes within, then cores, then siblings");
 	topo_free(topo);
 
 	if (topo_load(&topo, "numa:2 pack:2 core:2 pu:2", NULL))
 		bail("hwloc knows no synthetic machine");
-	check_plan(topo, PIN_SPREAD, 8, "0 8 4 12 2 10 6 14",
+	check_plan(topo, pinned(PIN_SPREAD), 8, "0 8 4 12 2 10 6 14",
 		   "nodes that span packages take those in turn");
 	topo_free(topo);
 }
@@ -350,13 +217,14 @@ static void no_pinning(void)
 	struct placement p[3];
 	bool good;
 
-	good = !topo_plan(topo, PIN_NONE, 3, p);
+	good = !topo_plan(topo, pinned(PIN_NONE), 3, p);
 	for (unsigned i = 0; i < 3; i++)
 		good = good && p[i].cpu == -1 && p[i].node == -1 && p[i].mem_node == -1 &&
 		       p[i].package == -1 && p[i].core == -1;
 	ok(good, "none: everything is -1, even on a machine without CPUs");
-	ok(topo_plan(topo, PIN_SPREAD, 3, p) == -EINVAL, "spread over no CPU is refused");
-	ok(topo_plan(topo, PIN_COMPACT, 0, p) == -EINVAL, "and so is compact");
+	ok(topo_plan(topo, pinned(PIN_SPREAD), 3, p) == -EINVAL,
+	   "spread over no CPU is refused");
+	ok(topo_plan(topo, pinned(PIN_COMPACT), 0, p) == -EINVAL, "and so is compact");
 }
 
 static void gaps_in_cpu_numbers(void)
@@ -367,7 +235,7 @@ static void gaps_in_cpu_numbers(void)
 	for (unsigned i = 0; i < 6; i++)
 		add_cpu(numbers[i], i / 3, i / 3, i);
 	check_properties(made_topo(), true, "gaps");
-	check_plan(topo, PIN_SPREAD, 7, "4 100 5 101 6 4095 4",
+	check_plan(topo, pinned(PIN_SPREAD), 7, "4 100 5 101 6 4095 4",
 		   "gaps: numbers are the system's");
 }
 
@@ -381,7 +249,7 @@ static void more_than_1024_cpus(void)
 		add_cpu(cpu, cpu % 768 / 192, cpu % 768 / 96, cpu % 768);
 	check_properties(made_topo(), true, "1536 CPUs");
 	p = calloc(1536, sizeof(*p));
-	topo_plan(topo, PIN_SPREAD, 1536, p);
+	topo_plan(topo, pinned(PIN_SPREAD), 1536, p);
 	ok(distinct(p, 768, offsetof(struct placement, core)) == 768,
 	   "1536 CPUs: 768 workers, 768 cores");
 	ok(p[8].cpu == 1 && p[768].cpu == 768 && p[1535].cpu == 1535,
@@ -402,10 +270,11 @@ static void asymmetric_nodes(void)
 			add_cpu(cpu++, package, package, core);
 	}
 	check_properties(made_topo(), true, "asymmetric");
-	check_plan(topo, PIN_SPREAD, 18, "0 2 14 1 4 15 6 16 8 10 12 3 5 7 9 11 13 0",
+	check_plan(topo, pinned(PIN_SPREAD), 18,
+		   "0 2 14 1 4 15 6 16 8 10 12 3 5 7 9 11 13 0",
 		   "asymmetric: a node without free CPUs drops out");
-	check_plan(topo, PIN_COMPACT, 18, "0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 0",
-		   "asymmetric: compact");
+	check_plan(topo, pinned(PIN_COMPACT), 18,
+		   "0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 0", "asymmetric: compact");
 
 	/*
 	 * Three nodes in one package and one in the other: nodes count more than
@@ -415,7 +284,7 @@ static void asymmetric_nodes(void)
 	for (cpu = 0; cpu < 8; cpu++)
 		add_cpu(cpu, cpu / 6, cpu / 2, cpu);
 	check_properties(made_topo(), false, "3 + 1 nodes");
-	check_plan(topo, PIN_SPREAD, 8, "0 6 2 4 1 7 3 5",
+	check_plan(topo, pinned(PIN_SPREAD), 8, "0 6 2 4 1 7 3 5",
 		   "3 + 1 nodes: each node in turn");
 }
 
@@ -427,7 +296,7 @@ static void one_node_over_packages(void)
 		add_cpu(cpu, cpu / 4, 0, cpu / 2);
 	made.nodes[0].package = UINT_MAX;
 	check_properties(made_topo(), true, "one node, 4 packages");
-	check_plan(topo, PIN_SPREAD, 9, "0 4 8 12 2 6 10 14 1",
+	check_plan(topo, pinned(PIN_SPREAD), 9, "0 4 8 12 2 6 10 14 1",
 		   "one node, 4 packages: packages in turn, siblings last");
 
 	/* A second node, which shares package 1 with the first. */
@@ -437,7 +306,8 @@ static void one_node_over_packages(void)
 	for (unsigned cpu = 4; cpu < 8; cpu++)
 		add_cpu(cpu, 1, 1, cpu);
 	check_properties(made_topo(), false, "overlapping packages");
-	check_plan(topo, PIN_SPREAD, 8, "0 4 2 5 1 6 3 7", "overlapping packages");
+	check_plan(topo, pinned(PIN_SPREAD), 8, "0 4 2 5 1 6 3 7",
+		   "overlapping packages");
 }
 
 /* A single sibling of each core is allowed, and half of the second node. */
@@ -450,7 +320,8 @@ static void restricted_cpus(void)
 	for (unsigned cpu = 24; cpu < 28; cpu++)
 		add_cpu(cpu, 1, 1, cpu / 2);
 	check_properties(made_topo(), true, "restricted");
-	check_plan(topo, PIN_SPREAD, 12, "1 24 3 26 5 25 7 27 9 11 13 15", "restricted");
+	check_plan(topo, pinned(PIN_SPREAD), 12, "1 24 3 26 5 25 7 27 9 11 13 15",
+		   "restricted");
 }
 
 static void node_without_cpus(void)
@@ -463,7 +334,7 @@ static void node_without_cpus(void)
 		add_cpu(cpu, cpu / 4, cpu / 4, cpu);
 	add_node(2, 0, 1ull << 40);
 	check_properties(made_topo(), true, "memory-only node");
-	topo_plan(topo, PIN_SPREAD, 8, p);
+	topo_plan(topo, pinned(PIN_SPREAD), 8, p);
 	for (unsigned i = 0; i < 8; i++)
 		used = used || p[i].node == 2 || p[i].mem_node == 2;
 	ok(!used, "memory-only node: no worker, and nobody's memory");
@@ -479,7 +350,7 @@ static void node_without_memory(void)
 		add_cpu(cpu, cpu, cpu, cpu);
 	made.nodes[1].memory = 0;
 	check_properties(made_topo(), true, "memory-less node");
-	topo_plan(topo, PIN_SPREAD, 3, p);
+	topo_plan(topo, pinned(PIN_SPREAD), 3, p);
 	ok(p[1].node == 1 && p[1].mem_node == 0,
 	   "memory-less node: the lowest number helps out");
 
@@ -490,7 +361,7 @@ static void node_without_memory(void)
 	}
 	topo->distances = made.distances;
 	made_topo();
-	topo_plan(topo, PIN_SPREAD, 3, p);
+	topo_plan(topo, pinned(PIN_SPREAD), 3, p);
 	ok(p[0].mem_node == 0 && p[1].mem_node == 2 && p[2].mem_node == 2,
 	   "memory-less node: the nearest helps out");
 	ok(topo_distance(topo, 0, 1) == 31 && topo_distance(topo, 1, 2) == 21 &&
@@ -524,14 +395,14 @@ static void odd_numbers_and_orders(void)
 	for (unsigned cpu = 0; cpu < 24; cpu++)
 		add_cpu(cpu, cpu / 8, cpu < 8 ? 0 : cpu < 16 ? 8 : 250, cpu / 4);
 	check_properties(made_topo(), true, "nodes 0, 8, 250");
-	topo_plan(topo, PIN_SPREAD, 24, a);
+	topo_plan(topo, pinned(PIN_SPREAD), 24, a);
 	for (unsigned i = 0; i < 12; i++) {
 		struct topo_cpu swap = made.cpus[i];
 
 		made.cpus[i] = made.cpus[23 - i];
 		made.cpus[23 - i] = swap;
 	}
-	topo_plan(topo, PIN_SPREAD, 24, b);
+	topo_plan(topo, pinned(PIN_SPREAD), 24, b);
 	ok(!memcmp(a, b, sizeof(a)),
 	   "the plan does not depend on the order of the array");
 	ok(a[1].node == 8 && a[2].node == 250, "node numbers are the system's");
@@ -539,12 +410,83 @@ static void odd_numbers_and_orders(void)
 	topo = make();
 	for (unsigned cpu = 0; cpu < 4; cpu++)
 		add_cpu(cpu, cpu / 2, cpu < 2 ? 9 : 2, cpu);
-	check_plan(made_topo(), PIN_SPREAD, 4, "0 2 1 3",
+	check_plan(made_topo(), pinned(PIN_SPREAD), 4, "0 2 1 3",
 		   "packages go first in their order");
+}
+
+static void check_pin(const char *text, unsigned nr, const char *expected)
+{
+	struct reason why = { "" };
+	struct pin pin;
+
+	if (pin_parse(&pin, text, &why) || pin_check(&pin, made_topo(), &why))
+		bail("--pin %s: %s", text, why.text);
+	ok(!strcmp(pin_text(&pin), text), "--pin %s: kept as given", text);
+	check_plan(made_topo(), &pin, nr, expected, text);
+	pin_destroy(&pin);
+}
+
+/* Refused by the parser or by the machine: @what must be in the reason. */
+static void refuse_pin(const char *text, const char *what)
+{
+	struct reason why = { "" };
+	struct placement p[1];
+	struct pin pin = { 0 };
+	int err = pin_parse(&pin, text, &why);
+
+	if (!err) {
+		err = pin_check(&pin, made_topo(), &why);
+		if (pin.nr == 1)
+			ok(topo_plan(made_topo(), &pin, 1, p) == -EINVAL,
+			   "--pin %s: and there is no plan", text);
+	}
+	if (!ok(err == -EINVAL && strstr(why.text, what), "--pin %s: %s", text, what))
+		printf("# got: %s\n", why.text);
+	pin_destroy(&pin);
+}
+
+static void lists(void)
+{
+	char allowed[] = "0-11";
+
+	/* Three nodes of two cores of two siblings, and one with memory only. */
+	make();
+	for (unsigned cpu = 0; cpu < 12; cpu++)
+		add_cpu(cpu, cpu / 8, cpu / 4, cpu / 2);
+	add_node(3, 0, 1 << 30);
+	add_node(4, 0, 1 << 30);
+	made.nodes[4].nr_online_cpus = 2;
+	made.topo.allowed_list = allowed;
+
+	check_pin("spread", 7, "0 8 4 2 10 6 1");
+	check_pin("compact", 4, "0 1 2 3");
+	check_pin("none", 3, "-1 -1 -1");
+	check_pin("node:1", 6, "4 6 5 7 4 6");
+	check_pin("node:2,0", 5, "0 8 2 10 1");
+	check_pin("node:0,2,0", 5, "0 8 2 10 1");
+	check_pin("node:0-2", 7, "0 8 4 2 10 6 1");
+	check_pin("cpus:3", 3, "3 3 3");
+	check_pin("cpus:11,0,5", 7, "11 0 5 11 0 5 11");
+	check_pin("cpus:7,7,1", 4, "7 7 1 7");
+	check_pin("cpus:0-10:4", 4, "0 4 8 0");
+	check_pin("cpus:0-11:1/6,3", 4, "0 6 3 0");
+
+	refuse_pin("", "spread, compact, node:LIST, cpus:LIST or none");
+	refuse_pin("Spread", "spread, compact, node:LIST, cpus:LIST or none");
+	refuse_pin("spread:1", "spread, compact, node:LIST, cpus:LIST or none");
+	refuse_pin("node", "spread, compact, node:LIST, cpus:LIST or none");
+	refuse_pin("node:", "not a list of numbers");
+	refuse_pin("cpus:1,", "not a list of numbers");
+	refuse_pin("cpus:99999999999", "too large");
+	refuse_pin("cpus:0,12", "CPU 12 does not exist; allowed are 0-11");
+	refuse_pin("node:1-5", "node 3 has no CPU, only memory; allowed are 0-2");
+	refuse_pin("node:4", "node 4 has no CPU that may be used");
+	refuse_pin("node:7", "node 7 does not exist; allowed are 0-2");
 }
 
 int main(void)
 {
+	lists();
 	synthetic_machines();
 	four_packages();
 	no_pinning();

@@ -59,7 +59,7 @@ static int try_start(struct team **team, unsigned nr, bool processes, int *bind_
 	struct placement *placements = calloc(nr, sizeof(*placements));
 	int err;
 
-	if (!placements || topo_plan(topo, PIN_SPREAD, nr, placements))
+	if (!placements || topo_plan(topo, &(struct pin){ 0 }, nr, placements))
 		bail("no plan");
 	err = team_start(team, nr, processes, topo, placements, bind_err, why);
 	free(placements);
@@ -406,7 +406,7 @@ static void check_binding(bool processes)
 	if (bind_err) {
 		skip(strerror(-bind_err), 4);
 	} else {
-		topo_plan(topo, PIN_SPREAD, 4, placements);
+		topo_plan(topo, &(struct pin){ 0 }, 4, placements);
 		team_call(team, report_cpu, cpus, NULL);
 		for (unsigned i = 0; i < 4; i++)
 			ok(cpus[i] == placements[i].cpu,

@@ -363,6 +363,83 @@ static void xml_machine(const char *dir)
 	unlink(path);
 }
 
+static struct topo *load_data(const char *name)
+{
+	const char *top = getenv("top_srcdir");
+	struct reason why;
+	struct topo *topo = NULL;
+	char path[4096];
+
+	snprintf(path, sizeof(path), "%s/tests/data/%s", top ? top : ".", name);
+	if (topo_load(&topo, path, &why))
+		bail("%s", why.text);
+	check_topo(topo, name);
+	return topo;
+}
+
+static bool cache_is(const struct topo_cache *cache, unsigned level, unsigned kib,
+		     unsigned nr, unsigned nr_cpus)
+{
+	return cache->level == level && cache->bytes == (uint64_t)kib << 10 &&
+	       cache->is_data == (level == 1) && cache->nr == nr &&
+	       cache->nr_cpus == nr_cpus;
+}
+
+static void kinds_and_caches(void)
+{
+	struct topo *topo = load_data("topology-hybrid.xml");
+	bool good = true;
+
+	ok(topo->nr_kinds == 2 && !strcmp(topo->kinds[0].name, "IntelAtom") &&
+		   topo->kinds[0].max_mhz == 3400 && topo->kinds[0].nr_cpus == 8 &&
+		   !strcmp(topo->kinds[1].name, "IntelCore") &&
+		   topo->kinds[1].efficiency > topo->kinds[0].efficiency,
+	   "hybrid: two kinds, the more efficient one first");
+	for (unsigned i = 0; i < topo->nr_cpus; i++)
+		good = good && topo->cpus[i].kind == (topo->cpus[i].cpu < 8);
+	ok(good, "hybrid: each CPU knows its kind");
+	ok(topo->nr_caches == 5 && cache_is(&topo->caches[0], 3, 12288, 1, 16) &&
+		   cache_is(&topo->caches[1], 2, 1280, 4, 2) &&
+		   cache_is(&topo->caches[2], 2, 2048, 2, 4) &&
+		   cache_is(&topo->caches[3], 1, 48, 4, 2) &&
+		   cache_is(&topo->caches[4], 1, 32, 8, 1),
+	   "hybrid: caches that are alike are counted");
+	topo_free(topo);
+
+	topo = load_data("topology-three-kinds.xml");
+	ok(topo->nr_kinds == 3 && !*topo->kinds[2].name && !topo->kinds[2].max_mhz &&
+		   topo->kinds[2].nr_cpus == 1,
+	   "kinds without names");
+	ok(!topo->nr_caches && !*topo->offline_list, "no caches, no offline CPUs");
+	topo_free(topo);
+}
+
+static void cpu_states(void)
+{
+	struct topo *topo = load_data("topology-offline.xml");
+
+	ok(!strcmp(topo->offline_list, "3,6-7,9,11,14") && topo->nr_machine_cpus == 10,
+	   "CPUs that are off are listed, and not counted");
+	ok(topo_cpu_state(topo, 2) == TOPO_CPU_ALLOWED &&
+		   topo_cpu_state(topo, 3) == TOPO_CPU_OFFLINE &&
+		   topo_cpu_state(topo, 16) == TOPO_CPU_ABSENT,
+	   "a CPU is allowed, offline or absent");
+	ok(topo->nodes[0].nr_online_cpus == 5 && topo->nodes[1].nr_online_cpus == 5,
+	   "nodes count those that are on");
+	topo_free(topo);
+
+	topo = load_data("topology-cpus-4-6.xml");
+	ok(topo->nr_cpus == 3 && topo->nodes[0].nr_cpus == 3 &&
+		   topo->nodes[0].nr_online_cpus == 8,
+	   "a cpuset of CPUs 4 to 6");
+	ok(topo_cpu_state(topo, 4) == TOPO_CPU_ALLOWED &&
+		   topo_cpu_state(topo, 7) == TOPO_CPU_FORBIDDEN,
+	   "another CPU is there, but may not be used");
+	ok(topo_find_cpu(topo, 6)->core == 6 && !topo_find_cpu(topo, 7),
+	   "and is not found");
+	topo_free(topo);
+}
+
 int main(void)
 {
 	char dir[] = "/tmp/pagezone-topo.XXXXXX";
@@ -392,6 +469,8 @@ int main(void)
 	bad_sources(dir);
 	other_machines();
 	xml_machine(dir);
+	kinds_and_caches();
+	cpu_states();
 
 	fflush(stderr);
 	ok(!fstat(log, &st) && !st.st_size, "nothing was written to stderr");
