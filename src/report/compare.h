@@ -27,7 +27,7 @@ struct comparison_cell {
 	double p_slower; /* that the side is slower */
 	struct significance_design design;
 	double detectable; /* the smallest slow-down that is found, of this cell alone: 0 … 1, or INFINITY */
-	/* The logarithms of the ratios of each pair; or of a's and then b's values: for compare_gate(). */
+	/* The logarithms of the ratios of each pair; or of a's and then b's values: for comparison_test(). */
 	double *logs;
 	char *missing; /* why there is no speed-up; NULL: there is */
 };
@@ -55,6 +55,9 @@ const struct comparison_cell *comparison_cell(const struct comparison *compariso
 					      unsigned side, unsigned phase,
 					      unsigned threads);
 bool comparison_is_significant(const struct comparison_cell *cell);
+/* Is the logarithm of the ratio of @cell, which is not missing, around @shift? Uncorrected. 0 or -ENOMEM. */
+int comparison_test(const struct comparison_cell *cell, double shift,
+		    struct significance *s);
 /* What tables show of a cell: kB/s, or the median time of a truncation in us. NAN: nothing. */
 double comparison_value(const struct result *result, unsigned side, unsigned phase,
 			unsigned threads, enum report_per per);
