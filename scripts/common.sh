@@ -22,12 +22,6 @@ say()
 	printf '%s: %s\n' "$me" "$*" >&2
 }
 
-die()
-{
-	say "$*"
-	exit 1
-}
-
 # missing_packages NAME...: those that dpkg does not know as installed.
 missing_packages()
 {
@@ -102,4 +96,23 @@ configure_in()
 	fi
 	rm -f "$dir/configured-as"
 	(cd "$dir" && "$top/configure" -q "$@" && printf '%s\n' "$top $*" >configured-as)
+}
+
+# The optimised program that is there to be used: build/demo/pagezone, with a log beside it.
+build_demo()
+{
+	local dir=$builds/demo log=$builds/demo.log
+
+	need_packages "${build_packages[@]}" || return
+	if ! mkdir -p "$builds"; then
+		say "cannot write to $builds"
+		return 1
+	fi
+	[ -x "$dir/pagezone" ] || say "building in $dir (the log is $log)"
+	if ! { autogen && configure_in "$dir" CFLAGS='-O2 -g' && make -C "$dir" -j"$jobs"; } \
+		>"$log" 2>&1 </dev/null; then
+		tail -n 40 "$log" >&2
+		say "the build failed; see $log"
+		return 1
+	fi
 }

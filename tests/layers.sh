@@ -50,7 +50,8 @@ without_licence()
 	cd "$1" || exit
 	find configure.ac Makefile.am .ci man scripts src tests -type f \
 		-not -name '*.json' -not -name '*.csv' \
-		-not -path 'tests/golden/*' -not -path 'tests/data/*' 2>/dev/null | sort |
+		-not -path 'tests/golden/*' -not -path 'tests/data/*' \
+		-not -path 'tests/fuzz/corpus/*' 2>/dev/null | sort |
 		while read -r file; do
 			head -n 3 "$file" | grep -q 'SPDX-License-Identifier: GPL-2.0-or-later' ||
 				echo "$file"

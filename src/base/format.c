@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct size_text format_size(uint64_t bytes)
 {
@@ -54,4 +55,26 @@ char *format_list(const unsigned *numbers, size_t nr)
 			len += (size_t)sprintf(text + len, "-%u", numbers[last]);
 	}
 	return text;
+}
+
+size_t format_control(const char *s)
+{
+	const unsigned char *c = (const unsigned char *)s;
+
+	if (*c && (*c < ' ' || *c == 0x7f))
+		return 1;
+	return c[0] == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0 ? 2 : 0;
+}
+
+void format_plain(char *s)
+{
+	for (; *s; s++) {
+		size_t len = format_control(s);
+
+		if (!len)
+			continue;
+		*s = '?';
+		if (len > 1)
+			memmove(s + 1, s + len, strlen(s + len) + 1);
+	}
 }

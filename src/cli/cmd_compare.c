@@ -194,6 +194,9 @@ static int compare(const struct input *input)
 	err = comparison_init(&comparison, result, input->nr_paths == 1);
 	if (err == -E2BIG)
 		fail(EXIT_USAGE, "%s: too many cells", input->paths[0]);
+	/* A gate that nothing is held against is not passed. */
+	if (!err && !comparison.nr_cells)
+		fail(EXIT_CANNOT, "%s: there are no cells to compare", input->paths[0]);
 	if (err || outcomes_fill(&outcomes, &comparison, &gates))
 		no_memory();
 	compared.comparison = &comparison;

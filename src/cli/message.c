@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/format.h"
 #include "cli/cli.h"
 #include "cli/progress.h"
 
@@ -12,9 +13,7 @@ static __attribute__((format(printf, 1, 0))) void say_va(const char *fmt, va_lis
 	char text[1024];
 
 	vsnprintf(text, sizeof(text), fmt, ap);
-	for (char *c = text; *c; c++)
-		if ((unsigned char)*c < ' ' || *c == 0x7f)
-			*c = '?';
+	format_plain(text);
 	progress_wipe();
 	fprintf(stderr, "pagezone: %s\n", text);
 }

@@ -234,9 +234,7 @@ static int open_dir(struct kernel_dir *dir, const struct engine *engine, char **
 	snprintf(dir->name, sizeof(dir->name), "%s%s", strlen(name) > 250 ? "..." : "",
 		 strlen(name) > 250 ? name + strlen(name) - 250 : name);
 	/* What a terminal would act upon. */
-	for (char *c = dir->name; *c; c++)
-		if ((unsigned char)*c < ' ' || *c == 0x7f)
-			*c = '?';
+	format_plain(dir->name);
 	dir->fd = open(name, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (dir->fd < 0)
 		return reason_set(why, -errno, "dir=%s: %s", dir->name, strerror(errno));

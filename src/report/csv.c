@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/bits.h"
+#include "base/format.h"
 #include "report/csv.h"
 #include "report/figures.h"
 #include "report/text.h"
@@ -16,15 +17,18 @@ void csv_string(FILE *out, const char *s)
 {
 	size_t len = strlen(s);
 
-	if (!strpbrk(s, ",\"\r\n") && !(len && (s[0] == ' ' || s[len - 1] == ' '))) {
-		fputs(s, out);
+	if (!strpbrk(s, ",\"") && !(len && (s[0] == ' ' || s[len - 1] == ' '))) {
+		text_put(out, s);
 		return;
 	}
 	putc('"', out);
 	for (; *s; s++) {
+		size_t control = format_control(s);
+
 		if (*s == '"')
 			putc('"', out);
-		putc(*s, out);
+		putc(control ? '?' : *s, out);
+		s += control ? control - 1 : 0;
 	}
 	putc('"', out);
 }

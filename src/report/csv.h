@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-/* Quoted where it has to be. */
+/* Quoted where it has to be; control characters, of which the end of a line is one, are '?'. */
 void csv_string(FILE *out, const char *s);
 /* With the comma before it; what is not known is empty. */
 void csv_number(FILE *out, double value);

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/format.h"
 #include "report/compare.h"
 #include "report/text.h"
 
@@ -44,8 +45,13 @@ static void put_xml(FILE *out, const char *s)
 		default:
 			break;
 		}
+		if (format_control((const char *)c)) {
+			putc('?', out);
+			c += format_control((const char *)c);
+			continue;
+		}
 		if (*c < 0x80) {
-			putc(*c < ' ' || *c == 0x7f ? '?' : *c, out);
+			putc(*c, out);
 			c++;
 			continue;
 		}

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/format.h"
 #include "report/compare.h"
 #include "report/text.h"
 
@@ -12,8 +13,11 @@
 static void put_plain(FILE *out, const char *s)
 {
 	for (; *s; s++) {
-		if ((unsigned char)*s < ' ' || *s == 0x7f) {
+		size_t control = format_control(s);
+
+		if (control) {
 			putc('?', out);
+			s += control - 1;
 			continue;
 		}
 		if (*s == '<')

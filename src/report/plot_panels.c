@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/bits.h"
+#include "base/format.h"
 #include "report/text.h"
 
 /*
@@ -27,8 +28,10 @@ void plot_put_quoted(FILE *out, const char *text, unsigned max)
 	unsigned nr = 0;
 
 	putc('\'', out);
-	for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
-		nr += (*c & 0xc0) != 0x80;
+	for (const char *c = text; *c; c++) {
+		size_t control = format_control(c);
+
+		nr += ((unsigned char)*c & 0xc0) != 0x80;
 		if (nr > max) {
 			fputs("...", out);
 			break;
@@ -36,7 +39,8 @@ void plot_put_quoted(FILE *out, const char *text, unsigned max)
 		if (*c == '\'')
 			fputs("''", out);
 		else
-			putc(*c < ' ' || *c == 0x7f ? '?' : *c, out);
+			putc(control ? '?' : *c, out);
+		c += control ? control - 1 : 0;
 	}
 	putc('\'', out);
 }

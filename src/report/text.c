@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/format.h"
+
 #define LINE_WIDTH 80
 
 /* printf's decimal point is the locale's, of one or more bytes: makes it a point. */
@@ -90,15 +92,20 @@ size_t text_width(const char *s)
 	return width;
 }
 
-static bool is_control(char c)
+/* The @len bytes of @s, control characters as '?'. */
+static void put_bytes(FILE *out, const char *s, size_t len)
 {
-	return (unsigned char)c < ' ' || c == 0x7f;
+	for (const char *end = s + len; s < end;) {
+		size_t control = format_control(s);
+
+		putc(control ? '?' : *s, out);
+		s += control ? control : 1;
+	}
 }
 
 void text_put(FILE *out, const char *s)
 {
-	for (; *s; s++)
-		putc(is_control(*s) ? '?' : *s, out);
+	put_bytes(out, s, strlen(s));
 }
 
 void text_wrap(FILE *out, const char *s, size_t column, size_t indent)
@@ -117,8 +124,7 @@ void text_wrap(FILE *out, const char *s, size_t column, size_t indent)
 			putc(' ', out);
 			column++;
 		}
-		for (size_t i = 0; i < len; i++)
-			putc(is_control(s[i]) ? '?' : s[i], out);
+		put_bytes(out, s, len);
 		column += width;
 		first = false;
 		s += len;

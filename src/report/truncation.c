@@ -72,7 +72,8 @@ static int figures_of(const struct result_sample *sample, struct figures *figure
 /* One thread count: a table. */
 struct block {
 	const struct result *result;
-	unsigned phase, threads, nr_runs;
+	unsigned phase, threads;
+	unsigned *runs, nr_runs; /* the rounds that there are, ascending */
 	unsigned nr_patched;	 /* sides that have speed-ups */
 	struct figures *figures; /* [nr_sides][nr_runs] */
 	double *scratch;	 /* [nr_runs] */
@@ -89,16 +90,48 @@ static bool block_has(const struct block *block, const struct result_sample *sam
 	return sample->phase == block->phase && sample->threads == block->threads;
 }
 
+static int compare_runs(const void *a, const void *b)
+{
+	unsigned x = *(const unsigned *)a, y = *(const unsigned *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Rounds may have any numbers: that of a file's only one may be a million. */
+static int block_find_runs(struct block *block)
+{
+	const struct result *result = block->result;
+	unsigned nr = 0;
+
+	block->runs = calloc((size_t)result->nr_samples + 1, sizeof(*block->runs));
+	if (!block->runs)
+		return -ENOMEM;
+	for (unsigned i = 0; i < result->nr_samples; i++)
+		if (block_has(block, &result->samples[i]))
+			block->runs[nr++] = result->samples[i].round;
+	qsort(block->runs, nr, sizeof(*block->runs), compare_runs);
+	for (unsigned i = 0; i < nr; i++)
+		if (!i || block->runs[i] != block->runs[block->nr_runs - 1])
+			block->runs[block->nr_runs++] = block->runs[i];
+	return 0;
+}
+
+static unsigned block_run(const struct block *block, unsigned round)
+{
+	const unsigned *run = bsearch(&round, block->runs, block->nr_runs,
+				      sizeof(*block->runs), compare_runs);
+
+	return (unsigned)(run - block->runs);
+}
+
 static int block_init(struct block *block)
 {
 	const struct result *result = block->result;
 	size_t nr;
-	int err = 0;
+	int err = block_find_runs(block);
 
-	for (unsigned i = 0; i < result->nr_samples; i++)
-		if (block_has(block, &result->samples[i]) &&
-		    result->samples[i].round >= block->nr_runs)
-			block->nr_runs = result->samples[i].round + 1;
+	if (err)
+		return err;
 	for (unsigned side = 0; side < result->nr_sides; side++)
 		block->nr_patched += result_speedup(result, side, block->phase,
 						    block->threads) != NULL;
@@ -113,14 +146,16 @@ static int block_init(struct block *block)
 		const struct result_sample *sample = &result->samples[i];
 
 		if (block_has(block, sample))
-			err = figures_of(sample, block_figures(block, sample->side,
-							       sample->round));
+			err = figures_of(sample,
+					 block_figures(block, sample->side,
+						       block_run(block, sample->round)));
 	}
 	return err;
 }
 
 static void block_destroy(struct block *block)
 {
+	free(block->runs);
 	free(block->figures);
 	free(block->scratch);
 }
@@ -187,7 +222,7 @@ static void put_runs(struct table *table, const struct block *block)
 		double base = block_figures(block, 0, run)->of[FIGURE_MEDIAN];
 		struct text text;
 
-		table_row(table, text_fixed(&text, run + 1, 0));
+		table_row(table, text_fixed(&text, block->runs[run] + 1., 0));
 		for (unsigned side = 0; side < result->nr_sides; side++) {
 			const struct figures *figures = block_figures(block, side, run);
 

@@ -2,6 +2,7 @@
 #include "result/fields.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <math.h>
@@ -10,7 +11,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/format.h"
 #include "result/result.h"
 
 #define MAX_ROUNDS 1000000
@@ -351,10 +354,25 @@ int place_error(const struct place *place, int err, const char *fmt, ...)
 	/* The end of a path tells more than its start. */
 	reason_set(place->why, err, "%s%s: %s%s", len > 180 ? "..." : "",
 		   len > 180 ? place->path + len - 180 : place->path, place->where, text);
-	for (char *c = place->why ? place->why->text : text; *c; c++)
-		if ((unsigned char)*c < ' ' || *c == 0x7f)
-			*c = '?';
+	if (place->why)
+		format_plain(place->why->text);
 	return err;
+}
+
+int place_open(const struct place *place, FILE **file)
+{
+	/* Without O_NONBLOCK, opening a FIFO takes until somebody writes to it: maybe for ever. */
+	int fd = open(place->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK), err;
+
+	*file = NULL;
+	if (fd >= 0 && !fcntl(fd, F_SETFL, 0))
+		*file = fdopen(fd, "r");
+	if (*file)
+		return 0;
+	err = -errno;
+	if (fd >= 0)
+		close(fd);
+	return place_error(place, err, "%s", strerror(-err));
 }
 
 int place_integer(const struct place *place, const char *name, const json_t *value,

@@ -448,16 +448,15 @@ static int read_lines(struct importer *in, char *text)
 static int read_file(struct importer *in, const char *path)
 {
 	unsigned before = in->result->nr_samples;
-	FILE *file = fopen(path, "re");
 	char *text = NULL;
+	FILE *file;
 	size_t len;
 	int err;
 
 	in->place.path = path;
-	if (!file) {
-		err = -errno;
-		return place_error(&in->place, err, "%s", strerror(-err));
-	}
+	err = place_open(&in->place, &file);
+	if (err)
+		return err;
 	err = read_all(in, file, &text, &len);
 	fclose(file);
 	if (!err && memchr(text, '\0', len))

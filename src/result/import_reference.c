@@ -198,13 +198,11 @@ static int set_parameters(struct importer *in, const struct table *table)
 
 static int import_table(struct importer *in, const struct table *table)
 {
-	FILE *file = fopen(in->place.path, "re");
-	int err;
+	FILE *file;
+	int err = place_open(&in->place, &file);
 
-	if (!file) {
-		err = -errno;
-		return place_error(&in->place, err, "%s", strerror(-err));
-	}
+	if (err)
+		return err;
 	err = result_add_side(in->result, "baseline", table->baseline);
 	if (!err)
 		err = result_add_side(in->result, "patched", table->patched);

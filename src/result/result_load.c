@@ -60,14 +60,12 @@ static size_t source_read(void *buffer, size_t len, void *data)
 /* 0 with the value in @root, or -errno with the reason. */
 static int load_json(struct loader *loader, json_t **root)
 {
-	struct source source = { .in = fopen(loader->place.path, "re") };
+	struct source source = { .nr_read = 0 };
 	json_error_t error;
-	int err;
+	int err = place_open(&loader->place, &source.in);
 
-	if (!source.in) {
-		err = -errno;
-		return place_error(&loader->place, err, "%s", strerror(-err));
-	}
+	if (err)
+		return err;
 	errno = 0;
 	*root = json_load_callback(source_read, &source, JSON_REJECT_DUPLICATES, &error);
 	err = errno;
@@ -538,6 +536,9 @@ static int load_sample(struct loader *loader, const json_t *object)
 	sample->phase = phase;
 	sample->kb_per_s = sample->total_kb_per_s = sample->sum_of_worker_rates = NAN;
 	err = fields_load(&loader->place, object, fields_sample, sample);
+	/* As for phases: what was measured is what samples tell. */
+	if (!err)
+		err = result_add_threads(loader->result, sample->threads);
 	if (!err && sample->nr_workers && sample->nr_workers != sample->threads)
 		err = place_error(&loader->place, -EINVAL,
 				  "workers are %u, but threads are %u",

@@ -57,9 +57,37 @@ static void lists(void)
 	list_is(numbers, 10, "0-2,4,6-7,9,4294967293-4294967295");
 }
 
+static void controls(void)
+{
+	static const struct {
+		const char *from, *to;
+	} cases[] = {
+		{ "", "" },
+		{ "plain \xc3\xbc\xe2\x82\xac", "plain \xc3\xbc\xe2\x82\xac" },
+		{ "\033[2J\r\n\t\x7f", "?[2J????" },
+		/* U+009B, U+0080 and U+009F; U+00A0 and U+045B, which have their bytes, are none */
+		{ "\xc2\x9b"
+		  "2J\xc2\x80\xc2\x9f",
+		  "?2J??" },
+		{ "\xc2\xa0\xd1\x9b", "\xc2\xa0\xd1\x9b" },
+		/* Cut short. */
+		{ "a\xc2", "a\xc2" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		char text[32];
+
+		strcpy(text, cases[i].from);
+		format_plain(text);
+		ok(!strcmp(text, cases[i].to), "control characters, case %zu: %s", i,
+		   cases[i].to);
+	}
+}
+
 int main(void)
 {
 	sizes();
 	lists();
+	controls();
 	return done();
 }

@@ -621,6 +621,28 @@ static void test_truncations(void)
 	result_free(result);
 }
 
+/* The numbers of rounds are a file's own. */
+static void test_sparse_runs(void)
+{
+	static const unsigned threads[] = { 1 };
+	struct result *result = fixture_empty(threads, 1, 2);
+	unsigned rows = 0;
+	char *text;
+
+	must(result_add_side(result, "run", "cache:batch=1"));
+	must(result_add_phase(result, "truncate", NULL));
+	add_truncations(result, 0, 1, 999999, 250, 1024);
+	add_truncations(result, 0, 1, 6, 250, 1024);
+	must(result_derive(result));
+	text = printed(report_truncations, result);
+	for (const char *at = text; *at; at++)
+		rows += *at == '\n' && at[1] >= '0' && at[1] <= '9';
+	ok(rows == 2 && strstr(text, "\n7 ") && strstr(text, "\n1000000 "),
+	   "a row for each run there is, under its own number");
+	free(text);
+	result_free(result);
+}
+
 int main(void)
 {
 	test_reference();
@@ -634,5 +656,6 @@ int main(void)
 	test_errors();
 	test_locale();
 	test_truncations();
+	test_sparse_runs();
 	return done();
 }
