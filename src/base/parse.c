@@ -71,6 +71,22 @@ int parse_size(const char *s, uint64_t *bytes)
 	return -EINVAL;
 }
 
+int parse_duration(const char *s, uint64_t *seconds)
+{
+	uint64_t v, unit;
+	int err = parse_digits(&s, &v);
+
+	if (err == -EINVAL)
+		return err;
+	unit = *s == 's' ? 1 : *s == 'm' ? 60 : *s == 'h' ? 3600 : 0;
+	if (!unit || s[1])
+		return -EINVAL;
+	if (err || __builtin_mul_overflow(v, unit, &v))
+		return -ERANGE;
+	*seconds = v;
+	return 0;
+}
+
 int parse_uint(const char *s, uint64_t min, uint64_t max, uint64_t *value)
 {
 	uint64_t v;

@@ -29,6 +29,12 @@ int parse_size(const char *s, uint64_t *bytes);
 int parse_uint(const char *s, uint64_t min, uint64_t max, uint64_t *value);
 
 /*
+ * A time in whole seconds, with its unit: 90s, 10m or 1h. Zero is a time.
+ * Returns 0, -EINVAL for anything else, -ERANGE when it exceeds 64 bits.
+ */
+int parse_duration(const char *s, uint64_t *seconds);
+
+/*
  * Thread counts: items joined by commas, each a number (4), every number of a
  * range (1-8), or a range by doubling from its first number that always ends
  * with its last (1..256; 3..10 is 3, 6, 10). All are in [1, PARSE_MAX_THREADS];

@@ -117,7 +117,7 @@ static void report_progress(struct bench *bench, const struct bench_side *side,
 		.phase = phase->name,
 		.threads = crew->nr,
 		.round = round,
-		.rounds = conf->rounds,
+		.rounds = conf->open_ended ? 0 : conf->rounds,
 		.fraction = bench->total_bytes > 0 ?
 				    bench->done_bytes / bench->total_bytes :
 				    0,
@@ -457,8 +457,8 @@ int bench_run(const struct bench_conf *conf, struct result *result, struct reaso
 	for (unsigned round = 0; round < conf->rounds && !err; round++) {
 		for (unsigned t = 0; t < conf->nr_threads && !err; t++)
 			err = run_threads(bench, conf->threads[t], round, why);
-		if (!err && conf->round_done)
-			conf->round_done(conf->arg);
+		if (!err && conf->round_done && !conf->round_done(conf->arg, round + 1))
+			break;
 	}
 	if (err == -EINTR)
 		return err; /* see run_threads() */

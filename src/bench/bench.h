@@ -36,7 +36,7 @@ struct bench_truncation {
 /* What is measured next, of how much. */
 struct bench_progress {
 	const char *side, *phase;
-	unsigned threads, round, rounds;
+	unsigned threads, round, rounds; /* @rounds 0: not known, nor is @fraction */
 	double fraction; /* of the bytes of all cells that are behind us, 0 … 1 */
 };
 
@@ -52,6 +52,7 @@ struct bench_conf {
 	bool per_worker;
 	uint64_t record;
 	unsigned rounds;
+	bool open_ended;       /* that is the most; round_done() ends it */
 	bool shared;	       /* one file for all workers */
 	bool processes;	       /* workers are processes; else threads */
 	struct pin pin;	       /* its list is the caller's */
@@ -69,7 +70,8 @@ struct bench_conf {
 	void (*progress)(void *arg, const struct bench_progress *progress);
 	void (*warn)(void *arg, const char *text);   /* advice; each text once */
 	void (*failed)(void *arg, const char *text); /* why a cell has no figure */
-	void (*round_done)(void *arg);
+	bool (*round_done)(void *arg,
+			   unsigned rounds); /* @rounds are done; false: no more */
 	void *arg;
 };
 

@@ -357,7 +357,7 @@ static void report_progress(struct truncate *t, unsigned side, unsigned threads,
 		.phase = phase_truncate.name,
 		.threads = threads,
 		.round = round,
-		.rounds = conf->rounds,
+		.rounds = conf->open_ended ? 0 : conf->rounds,
 		.fraction = t->total > 0 ? t->done / t->total : 0,
 	};
 
@@ -542,8 +542,8 @@ int truncate_run(const struct bench_conf *conf, struct result *result, struct re
 	for (unsigned round = 0; round < conf->rounds && !err; round++) {
 		for (unsigned i = 0; i < conf->nr_threads && !err; i++)
 			err = run_threads(t, conf->threads[i], round, why);
-		if (!err && conf->round_done)
-			conf->round_done(conf->arg);
+		if (!err && conf->round_done && !conf->round_done(conf->arg, round + 1))
+			break;
 	}
 	if (err == -EINTR)
 		return err; /* workers still run: what they use is theirs */

@@ -23,6 +23,8 @@ noreturn void fail(enum exit_status status, const char *fmt, ...)
 struct result;
 /* The published table @name; ends the process when there is none. @option begins the message. */
 struct result *reference_get(const char *option, const char *name);
+/* --reference NAME, once: *@reference was NULL. */
+void reference_take(struct result **reference, const char *name);
 
 struct command {
 	const char *name, *summary;

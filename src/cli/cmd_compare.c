@@ -2,7 +2,6 @@
 /* The command that compares saved results. Measures nothing. */
 #include <argp.h>
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,9 +16,8 @@ enum { KEY_SIDE = KEY_OF_COMMAND, KEY_FORCE, KEY_PER };
 enum format { TABLE, CSV, JSON, MARKDOWN, JUNIT };
 
 struct input {
-	struct gate *gates;
-	unsigned nr_gates;
-	double max_regression; /* percent; NAN: not given */
+	struct gate_options gates;
+	struct result *reference; /* NULL: not given */
 	const char *side;
 	bool force;
 	enum report_per per;
@@ -33,35 +31,22 @@ static void no_memory(void)
 	fail(EXIT_CANNOT, "out of memory");
 }
 
-static void add_gate(struct input *input, const char *arg)
-{
-	struct gate *gates;
-	struct reason why;
-
-	gates = reallocarray(input->gates, input->nr_gates + 1, sizeof(*gates));
-	if (!gates)
-		no_memory();
-	input->gates = gates;
-	if (gate_parse(&gates[input->nr_gates], arg, &why))
-		fail(EXIT_USAGE, "--min-speedup: %s", why.text);
-	input->nr_gates++;
-}
-
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	static const char *const pers[] = { "thread", "total", NULL };
 	static const char *const formats[] = { "table",	   "csv",   "json",
 					       "markdown", "junit", NULL };
 	struct input *input = state->input;
-	struct reason why;
 
 	switch (key) {
 	case KEY_MIN_SPEEDUP:
-		add_gate(input, arg);
+		gate_options_min_speedup(&input->gates, arg);
 		return 0;
 	case KEY_MAX_REGRESSION:
-		if (gates_parse_regression(&input->max_regression, arg, &why))
-			fail(EXIT_USAGE, "--max-regression: %s", why.text);
+		gate_options_max_regression(&input->gates, arg);
+		return 0;
+	case KEY_REFERENCE:
+		reference_take(&input->reference, arg);
 		return 0;
 	case KEY_SIDE:
 		input->side = arg;
@@ -171,15 +156,6 @@ static void compare_files(const struct input *input, struct result *first,
 		no_memory();
 }
 
-int outcomes_status(const struct outcomes *outcomes)
-{
-	if (outcomes_count(outcomes, OUTCOME_FAILED))
-		return EXIT_GATE;
-	if (outcomes_count(outcomes, OUTCOME_MISSING))
-		return EXIT_CANNOT;
-	return outcomes_count(outcomes, OUTCOME_NOISY) ? EXIT_NOISY : EXIT_DONE;
-}
-
 static int print(const struct input *input, const struct compared *compared)
 {
 	static int (*const writers[])(const struct compared *compared, FILE *out) = {
@@ -197,14 +173,11 @@ static int print(const struct input *input, const struct compared *compared)
 
 static int compare(const struct input *input)
 {
-	struct gates gates = { .min_speedup = input->gates,
-			       .nr_min_speedup = input->nr_gates,
-			       .max_regression = input->max_regression };
+	struct gates gates = gate_options_gates(&input->gates);
 	struct compared compared = { .nr_files = input->nr_paths, .per = input->per };
 	struct result *result = load(input->paths[0]);
 	struct comparison comparison;
 	struct outcomes outcomes;
-	struct reason why;
 	int err, status;
 
 	compared.files = calloc(input->nr_paths, sizeof(*compared.files));
@@ -216,9 +189,8 @@ static int compare(const struct input *input)
 		compare_own(input, result);
 	else
 		compare_files(input, result, compared.files);
-	for (unsigned i = 0; i < input->nr_gates; i++)
-		if (gate_applies(&input->gates[i], result, &why))
-			fail(EXIT_USAGE, "--min-speedup: %s", why.text);
+	gate_options_check(&input->gates, result);
+	result->reference = input->reference; /* which is the result's from now on */
 	err = comparison_init(&comparison, result, input->nr_paths == 1);
 	if (err == -E2BIG)
 		fail(EXIT_USAGE, "%s: too many cells", input->paths[0]);
@@ -260,6 +232,10 @@ int cmd_compare(int argc, char **argv)
 		{ NULL, 0, NULL, 0, "What is compared:", 2 },
 		{ "side", KEY_SIDE, "NAME", 0,
 		  "The side of files that have several (default patched)", 2 },
+		{ "reference", KEY_REFERENCE, "NAME", 0,
+		  "Show the speed-ups of a published table below: thp-page-cache-2013 or "
+		  "batched-truncation-2017",
+		  2 },
 		{ "force", KEY_FORCE, NULL, 0, "Also what did not measure the same", 2 },
 		{ NULL, 0, NULL, 0, "Output:", 3 },
 		{ "per", KEY_PER, "thread|total", 0, "What tables show (default thread)",
@@ -278,11 +254,12 @@ int cmd_compare(int argc, char **argv)
 	const struct argp argp = { options, parse, "BASELINE.json [PATCHED.json...]",
 				   doc,	    NULL,  NULL,
 				   NULL };
-	struct input input = { .max_regression = NAN };
+	struct input input = { 0 };
 	int status;
 
+	gate_options_init(&input.gates);
 	argp_parse(&argp, argc, argv, 0, NULL, &input);
 	status = compare(&input);
-	free(input.gates);
+	gate_options_destroy(&input.gates);
 	return status;
 }

@@ -54,6 +54,13 @@ struct result *reference_get(const char *option, const char *name)
 	return result;
 }
 
+void reference_take(struct result **reference, const char *name)
+{
+	if (*reference)
+		fail(EXIT_USAGE, "--reference %s: there is one reference", name);
+	*reference = reference_get("--reference", name);
+}
+
 static struct result *import(const struct input *input)
 {
 	struct result *result = NULL;

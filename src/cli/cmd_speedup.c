@@ -37,14 +37,6 @@ static error_t parse_speedup(int key, char *arg, struct argp_state *state)
 	}
 }
 
-static void init(struct input *input, int argc, char **argv)
-{
-	options_init(&input->m.options);
-	input->m.command_line = command_line_join(argc, argv);
-	if (!input->m.command_line)
-		fail(EXIT_CANNOT, "out of memory");
-}
-
 static const struct argp_child children[] = { { &common_argp, 0, NULL, 2 }, { 0 } };
 
 int cmd_speedup(int argc, char **argv)
@@ -63,7 +55,7 @@ int cmd_speedup(int argc, char **argv)
 	struct input input = { 0 };
 	int status;
 
-	init(&input, argc, argv);
+	measurement_init(&input.m, argc, argv);
 	argp_parse(&argp, argc, argv, 0, NULL, &input);
 	measurement_add_sides(&input.m, &input.sides, DEFAULT_BASELINE, DEFAULT_PATCHED);
 	if (input.m.options.limit)
@@ -102,7 +94,7 @@ int cmd_run(int argc, char **argv)
 	struct input input = { 0 };
 	int status;
 
-	init(&input, argc, argv);
+	measurement_init(&input.m, argc, argv);
 	argp_parse(&argp, argc, argv, 0, NULL, &input);
 	if (!input.engine)
 		fail(EXIT_USAGE,

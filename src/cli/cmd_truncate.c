@@ -12,7 +12,6 @@
 #define DEFAULT_RUNS	 5
 #define MAX_PAGES	 (1U << 28)
 #define MAX_COUNT	 10000000
-#define MAX_RUNS	 10000
 
 enum {
 	KEY_PAGES = KEY_OF_COMMAND,
@@ -45,8 +44,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		truncation->count = options_number("--count", arg, 1, MAX_COUNT);
 		return 0;
 	case KEY_RUNS:
-		input->m.options.rounds =
-			(unsigned)options_number("--runs", arg, 1, MAX_RUNS);
+		options_rounds(&input->m.options, "--runs", arg);
 		return 0;
 	case KEY_STATE:
 		truncation->dirty = options_choose("--state", arg, states);
@@ -63,15 +61,12 @@ static void init(struct input *input, int argc, char **argv)
 {
 	struct measurement *m = &input->m;
 
-	options_init(&m->options);
+	measurement_init(m, argc, argv);
 	m->options.rounds = DEFAULT_RUNS;
 	m->truncates = true;
 	m->pages = DEFAULT_PAGES;
 	m->truncation =
 		(struct bench_truncation){ .count = DEFAULT_COUNT, .dirty = true };
-	m->command_line = command_line_join(argc, argv);
-	if (!m->command_line)
-		fail(EXIT_CANNOT, "out of memory");
 }
 
 int cmd_truncate(int argc, char **argv)
@@ -83,7 +78,9 @@ int cmd_truncate(int argc, char **argv)
 		  "Pages of 4 KiB that a truncation removes (default 1024)", 1 },
 		{ "count", KEY_COUNT, "N", 0,
 		  "Truncations of each thread and side in a run (default 10000)", 1 },
-		{ "runs", KEY_RUNS, "N", 0, "Rows of the table (default 5)", 1 },
+		{ "runs", KEY_RUNS, "N|auto", 0,
+		  "Rows of the table (default 5); auto goes on until speed-ups are precise",
+		  1 },
 		{ "state", KEY_STATE, "clean|dirty", 0,
 		  "Pages are only loaded, or stored to (default dirty)", 1 },
 		{ "mapped", KEY_MAPPED, "yes|no", 0,

@@ -11,6 +11,7 @@
 
 #include "base/bits.h"
 #include "bench/truncate.h"
+#include "cli/auto.h"
 #include "cli/cli.h"
 #include "cli/environment.h"
 #include "cli/progress.h"
@@ -36,6 +37,15 @@ static void catch_signals(void)
 			continue;
 		sigaction(signals[i], &action, NULL);
 	}
+}
+
+void measurement_init(struct measurement *m, int argc, char **argv)
+{
+	options_init(&m->options);
+	gate_options_init(&m->gates);
+	m->command_line = command_line_join(argc, argv);
+	if (!m->command_line)
+		fail(EXIT_CANNOT, "out of memory");
 }
 
 void measurement_add_side(struct measurement *m, const char *name, const char *spec)
@@ -86,35 +96,6 @@ void measurement_add_sides(struct measurement *m, struct measurement_sides *side
 	}
 }
 
-static void take_gate(struct measurement *m, const char *arg)
-{
-	struct gate *gates = realloc(m->gates, (m->nr_gates + 1) * sizeof(*gates));
-	struct reason why;
-
-	if (!gates)
-		fail(EXIT_CANNOT, "out of memory");
-	m->gates = gates;
-	if (gate_parse(&gates[m->nr_gates], arg, &why))
-		fail(EXIT_USAGE, "--min-speedup: %s", why.text);
-	m->nr_gates++;
-}
-
-static void take_reference(struct measurement *m, const char *arg)
-{
-	if (m->reference)
-		fail(EXIT_USAGE, "--reference %s: there is one reference", arg);
-	m->reference = reference_get("--reference", arg);
-}
-
-static void take_max_regression(struct measurement *m, const char *arg)
-{
-	struct reason why;
-
-	if (gates_parse_regression(&m->max_regression_percent, arg, &why))
-		fail(EXIT_USAGE, "--max-regression: %s", why.text);
-	m->max_regression = arg;
-}
-
 error_t measurement_option(struct measurement *m, struct measurement_sides *sides,
 			   int key, const char *arg)
 {
@@ -126,13 +107,13 @@ error_t measurement_option(struct measurement *m, struct measurement_sides *side
 		take_patched(sides, arg);
 		return 0;
 	case KEY_MIN_SPEEDUP:
-		take_gate(m, arg);
+		gate_options_min_speedup(&m->gates, arg);
 		return 0;
 	case KEY_REFERENCE:
-		take_reference(m, arg);
+		reference_take(&m->reference, arg);
 		return 0;
 	case KEY_MAX_REGRESSION:
-		take_max_regression(m, arg);
+		gate_options_max_regression(&m->gates, arg);
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -145,7 +126,7 @@ void measurement_destroy(struct measurement *m)
 		free((char *)m->sides[i].name);
 		engine_destroy(&m->sides[i].engine);
 	}
-	free(m->gates);
+	gate_options_destroy(&m->gates);
 	free(m->command_line);
 	options_destroy(&m->options);
 }
@@ -180,12 +161,14 @@ static void check_output(const char *path)
 struct context {
 	struct measurement *m;
 	struct result *result;
+	struct auto_rounds rounds;
 };
 
 static void on_progress(void *arg, const struct bench_progress *progress)
 {
-	(void)arg;
-	progress_show(progress);
+	struct context *context = arg;
+
+	progress_show(progress, context->rounds.on ? &context->rounds : NULL);
 }
 
 static void on_warn(void *arg, const char *text)
@@ -213,13 +196,32 @@ static int save(const struct measurement *m, const struct result *result)
 	return EXIT_CANNOT;
 }
 
+/* --rounds auto. When the time is over first, the result tells what is missing. */
+static bool goes_on(struct context *context, unsigned rounds)
+{
+	char *text;
+	bool more = auto_goes_on(&context->rounds, context->result, rounds, &text);
+
+	if (text && result_warn(context->result, "%s", text) == 1)
+		on_warn(context, text);
+	free(text);
+	return more;
+}
+
 /* A crash later loses nothing that was measured. A failure to save is told at the end. */
-static void on_round_done(void *arg)
+static bool on_round_done(void *arg, unsigned rounds)
 {
 	struct context *context = arg;
+	const char *output = context->m->options.output;
+	bool is_auto = context->rounds.on;
 
-	if (context->m->options.output && !result_derive(context->result))
-		result_save(context->result, context->m->options.output, NULL);
+	if (is_auto)
+		auto_count_rounds(context->result);
+	if ((!output && !is_auto) || result_derive(context->result))
+		return true;
+	if (output)
+		result_save(context->result, output, NULL);
+	return !is_auto || goes_on(context, rounds);
 }
 
 /* ---- the result ---- */
@@ -256,6 +258,12 @@ static int fill_parameters(struct result_parameters *p, const struct measurement
 	p->bytes = options->size ? options->size : options->total;
 	p->record = options->record;
 	p->rounds = options->rounds;
+	if (options->rounds_auto) {
+		p->rounds = 0;
+		p->rounds_auto = true;
+		p->precision = options->precision;
+		p->budget = options->budget;
+	}
 	p->seed = options->seed;
 	p->verify = options->verify;
 	if (set_text(&p->layout, options->shared ? "shared" : "private") ||
@@ -331,50 +339,6 @@ static unsigned count_void(const struct result *result)
 	return nr;
 }
 
-/* --max-regression, on the sides of this run. */
-static int check_regression(const struct measurement *m, struct result *result)
-{
-	struct gates gates = { .max_regression = m->max_regression_percent };
-	struct comparison comparison;
-	struct outcomes outcomes;
-	int status = EXIT_CANNOT;
-
-	if (comparison_init(&comparison, result, true)) {
-		say("out of memory");
-		return EXIT_CANNOT;
-	}
-	if (!outcomes_fill(&outcomes, &comparison, &gates)) {
-		outcomes_print(&outcomes, &comparison, stderr);
-		status = outcomes_status(&outcomes);
-		outcomes_destroy(&outcomes);
-	} else {
-		say("out of memory");
-	}
-	comparison_destroy(&comparison);
-	return status;
-}
-
-static int check_gates(const struct measurement *m, struct result *result)
-{
-	int status = EXIT_DONE, regression;
-
-	for (unsigned i = 0; i < m->nr_gates; i++) {
-		enum gate_verdict verdict = gate_check(&m->gates[i], result, stderr);
-
-		if (verdict == GATE_FAILED)
-			status = EXIT_GATE;
-		else if (verdict == GATE_UNDECIDED && status == EXIT_DONE)
-			status = EXIT_CANNOT;
-	}
-	if (!m->max_regression)
-		return status;
-	regression = check_regression(m, result);
-	/* What failed outweighs what is missing, and that what is too noisy: 1, 3, 4. */
-	if (status == EXIT_DONE || (regression != EXIT_DONE && regression < status))
-		status = regression;
-	return status;
-}
-
 /* Everything that is said and written once the samples are there. Returns the exit status. */
 static int conclude(const struct measurement *m, struct result *result, int err,
 		    const struct reason *why)
@@ -383,6 +347,8 @@ static int conclude(const struct measurement *m, struct result *result, int err,
 
 	progress_wipe();
 	result->interrupted = err == -EINTR;
+	if (result->parameters.rounds_auto)
+		auto_count_rounds(result);
 	if (result_derive(result)) {
 		say("out of memory");
 		return EXIT_CANNOT;
@@ -398,7 +364,7 @@ static int conclude(const struct measurement *m, struct result *result, int err,
 		status = EXIT_CANNOT;
 	if (err == -EINTR)
 		return EXIT_SIGNAL + stop_signal;
-	gate = check_gates(m, result);
+	gate = gate_options_hold(&m->gates, result);
 	if (count_void(result)) {
 		say("%u of %u cells have no figure", count_void(result),
 		    result->nr_cells);
@@ -425,6 +391,7 @@ static struct bench_conf bench_conf(struct measurement *m, const struct topo *to
 		.per_worker = options->size,
 		.record = options->record,
 		.rounds = options->rounds,
+		.open_ended = options->rounds_auto,
 		.shared = options->shared,
 		.processes = options->processes,
 		.pin = options->pin,
@@ -448,15 +415,6 @@ static struct bench_conf bench_conf(struct measurement *m, const struct topo *to
 	conf.record = PAGE_SIZE;
 	conf.truncation = &m->truncation;
 	return conf;
-}
-
-static void check_gates_apply(const struct measurement *m, const struct result *result)
-{
-	struct reason why;
-
-	for (unsigned i = 0; i < m->nr_gates; i++)
-		if (gate_applies(&m->gates[i], result, &why))
-			fail(EXIT_USAGE, "--min-speedup: %s", why.text);
 }
 
 int measurement_run(struct measurement *m)
@@ -483,10 +441,11 @@ int measurement_run(struct measurement *m)
 	context.result = new_result(m, topo);
 	if (bench_describe(&conf, context.result))
 		fail(EXIT_CANNOT, "out of memory");
-	check_gates_apply(m, context.result);
+	gate_options_check(&m->gates, context.result);
 
 	catch_signals();
 	progress_start(m->options.quiet);
+	auto_start(&context.rounds, &m->options, &m->gates);
 	err = m->truncates ? truncate_run(&conf, context.result, &why) :
 			     bench_run(&conf, context.result, &why);
 	status = conclude(m, context.result, err, &why);

@@ -4,17 +4,14 @@
 #define CLI_MEASURE_H
 
 #include "bench/bench.h"
+#include "cli/gates.h"
 #include "cli/options.h"
-#include "report/compare.h"
 
 struct measurement {
 	struct options options;
 	struct bench_side sides[BENCH_MAX_SIDES];
 	unsigned nr_sides;
-	struct gate *gates;
-	unsigned nr_gates;
-	const char *max_regression; /* as given; NULL: not */
-	double max_regression_percent;
+	struct gate_options gates;
 	char *command_line;
 	struct result *reference; /* of --reference; NULL: not given */
 	/* Truncations of @pages pages are measured; else phases. */
@@ -30,6 +27,8 @@ struct measurement_sides {
 	unsigned nr_patched;
 };
 
+/* Everything as when no option is given, of the command line @argv. */
+void measurement_init(struct measurement *m, int argc, char **argv);
 /* Ends the process when @spec is not one, or when there are too many sides. */
 void measurement_add_side(struct measurement *m, const char *name, const char *spec);
 /* The options of commands that compare sides, with the engines that are the defaults. */
@@ -85,9 +84,6 @@ void measurement_add_sides(struct measurement *m, struct measurement_sides *side
 /* Runs it all. Returns the exit status. Does not return when interrupted. */
 int measurement_run(struct measurement *m);
 void measurement_destroy(struct measurement *m);
-
-/* What the worst of them makes of the exit status. */
-int outcomes_status(const struct outcomes *outcomes);
 
 /* argv as one line, quoted for a shell where it must be. NULL: no memory. */
 char *command_line_join(int argc, char **argv);

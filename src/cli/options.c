@@ -9,8 +9,8 @@
 #include "base/bits.h"
 #include "base/parse.h"
 #include "cli/cli.h"
-
-#define MAX_ROUNDS 10000
+#include "report/compare.h"
+#include "report/precision.h"
 
 enum {
 	KEY_QUICK = 256,
@@ -22,7 +22,11 @@ enum {
 	KEY_PER,
 	KEY_LIMIT,
 	KEY_VERIFY,
+	KEY_PRECISION,
+	KEY_BUDGET,
 };
+
+#define MAX_BUDGET (1000 * 3600)
 
 /* What all of them have. */
 #define WHERE_OPTIONS                                                           \
@@ -41,6 +45,22 @@ enum {
 			"nodes in turn; the nodes of a list such as 0-1,3; or " \
 			"where the system puts them (default local)",           \
 			2                                                       \
+	}
+
+#define AUTO_OPTIONS(option)                                                         \
+	{ "precision",                                                               \
+	  KEY_PRECISION,                                                             \
+	  "PERCENT",                                                                 \
+	  0,                                                                         \
+	  "With " option                                                             \
+	  " auto: how far an interval may reach from its figure (default "           \
+	  "2%)",                                                                     \
+	  1 },                                                                       \
+	{                                                                            \
+		"budget", KEY_BUDGET, "TIME", 0,                                     \
+			"With " option                                               \
+			" auto: how long that may take: 90s, 10m, 1h (default 10m)", \
+			1                                                            \
 	}
 
 #define OUTPUT_OPTIONS(round)                                                             \
@@ -72,8 +92,11 @@ static const struct argp_option common_options[] = {
 	  "Phases by name, or by iozone's numbers 0 to 3 (default all "
 	  "seven)",
 	  1 },
-	{ "rounds", 'R', "N", 0, "Rounds over all cells; figures are medians (default 3)",
+	{ "rounds", 'R', "N|auto", 0,
+	  "Rounds over all cells; figures are medians (default 3); auto goes on until they "
+	  "are precise",
 	  1 },
+	AUTO_OPTIONS("--rounds"),
 	{ "quick", KEY_QUICK, NULL, 0,
 	  "128m in total, threads 1, 2, 4 … up to twice the CPUs, one "
 	  "round, each unless given",
@@ -88,8 +111,7 @@ static const struct argp_option common_options[] = {
 	  "Check every record that is loaded, and all files at the end; figures include "
 	  "that",
 	  1 },
-	{ "seed", KEY_SEED, "N", 0, "Of the random phases and the resampling (default 1)",
-	  1 },
+	{ "seed", KEY_SEED, "N", 0, "Of the random phases (default 1)", 1 },
 	WHERE_OPTIONS,
 	{ "workers", KEY_WORKERS, "thread|process", 0,
 	  "What a worker is (default thread); processes do not share mmap_lock, and go with "
@@ -109,7 +131,9 @@ static const struct argp_option truncate_options[] = {
 	  "A file a worker, or one file for all, each with a range of it "
 	  "(default private)",
 	  1 },
-	{ "seed", KEY_SEED, "N", 0, "Of the resampling (default 1)", 1 },
+	AUTO_OPTIONS("--runs"),
+	{ "seed", KEY_SEED, "N", 0,
+	  "Kept in the result (default 1); nothing in truncations is random", 1 },
 	WHERE_OPTIONS,
 	{ NULL, 0, NULL, 0, "Output:", 3 },
 	OUTPUT_OPTIONS("run"),
@@ -186,6 +210,39 @@ static void phases_argument(struct options *options, const char *arg)
 		fail(EXIT_USAGE, "-i %s: %s", arg, why.text);
 }
 
+void options_rounds(struct options *options, const char *option, const char *arg)
+{
+	uint64_t rounds;
+
+	options->rounds_auto = !strcmp(arg, "auto");
+	options->rounds = PRECISION_MAX_ROUNDS;
+	if (options->rounds_auto)
+		return;
+	if (parse_uint(arg, 1, PRECISION_MAX_ROUNDS, &rounds))
+		fail(EXIT_USAGE, "%s %s: neither a whole number from 1 to %d nor auto",
+		     option, arg, PRECISION_MAX_ROUNDS);
+	options->rounds = (unsigned)rounds;
+}
+
+static void precision_argument(struct options *options, const char *arg)
+{
+	if (gates_parse_regression(&options->precision, arg, NULL) ||
+	    !(options->precision > 0))
+		fail(EXIT_USAGE,
+		     "--precision %s: not a percentage above 0 and below 100, such as 2%%",
+		     arg);
+}
+
+static void budget_argument(struct options *options, const char *arg)
+{
+	if (parse_duration(arg, &options->budget) || !options->budget ||
+	    options->budget > MAX_BUDGET)
+		fail(EXIT_USAGE,
+		     "--budget %s: not a time of at most 1000h; a time is a whole number "
+		     "with s, m or h, such as 90s or 10m",
+		     arg);
+}
+
 void options_pin(struct pin *pin, const char *arg)
 {
 	struct reason why;
@@ -258,7 +315,13 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		phases_argument(options, arg);
 		return 0;
 	case 'R':
-		options->rounds = (unsigned)options_number("-R", arg, 1, MAX_ROUNDS);
+		options_rounds(options, "-R", arg);
+		return 0;
+	case KEY_PRECISION:
+		precision_argument(options, arg);
+		return 0;
+	case KEY_BUDGET:
+		budget_argument(options, arg);
 		return 0;
 	case KEY_QUICK:
 		options->quick = true;
@@ -344,6 +407,15 @@ void options_complete(struct options *options, const struct topo *topo)
 	if (options->size && options->total)
 		fail(EXIT_USAGE,
 		     "-s is for each thread and -S for all together: give one of them");
+	if (!options->rounds_auto && (options->precision > 0 || options->budget))
+		fail(EXIT_USAGE,
+		     "%s is for --rounds auto (truncate: --runs auto), which goes on until "
+		     "all is precise",
+		     options->budget ? "--budget" : "--precision");
+	if (!(options->precision > 0))
+		options->precision = DEFAULT_PRECISION;
+	if (!options->budget)
+		options->budget = DEFAULT_BUDGET;
 	options_check_pin(&options->pin, topo);
 	options_resolve_mem(&options->mem, &options->pin, topo);
 	if (!options->threads)

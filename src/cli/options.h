@@ -18,6 +18,9 @@
 #define DEFAULT_RECORD 4096
 #define DEFAULT_ROUNDS 3
 #define DEFAULT_SEED   1
+/* Of --rounds auto: what a speed-up is worth quoting with, in percent; and what a CI job can wait for, in s. */
+#define DEFAULT_PRECISION 2
+#define DEFAULT_BUDGET	  600
 
 enum output_format { FORMAT_TABLE, FORMAT_CSV, FORMAT_JSON, FORMAT_MARKDOWN };
 
@@ -30,6 +33,9 @@ struct options {
 	const struct phase *phases[NR_PHASES];
 	size_t nr_phases;
 	unsigned rounds; /* 0: not given */
+	bool rounds_auto;
+	double precision; /* percent; 0: not given */
+	uint64_t budget;  /* s; 0: not given */
 	bool quick, shared, quiet, limit, processes, verify;
 	struct pin pin;
 	struct mem_policy mem;
@@ -47,6 +53,9 @@ extern const struct argp truncate_argp; /* of truncate: some of the same */
 unsigned options_choose(const char *option, const char *arg, const char *const words[]);
 /* A whole number from @min to @max, or the end of the process. */
 uint64_t options_number(const char *option, const char *arg, uint64_t min, uint64_t max);
+
+/* The argument of @option, which counts rounds: a number or "auto". */
+void options_rounds(struct options *options, const char *option, const char *arg);
 
 /* --pin @arg, in place of what @pin had; and what it names against @topo. Or the end of the process. */
 void options_pin(struct pin *pin, const char *arg);

@@ -6,9 +6,11 @@
 #include <stdbool.h>
 
 #include "bench/bench.h"
+#include "cli/auto.h"
 
 void progress_start(bool quiet);
-void progress_show(const struct bench_progress *progress);
+/* @goal NULL: the number of rounds is known. */
+void progress_show(const struct bench_progress *progress, const struct auto_rounds *goal);
 void progress_wipe(void);
 
 #endif

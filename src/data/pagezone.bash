@@ -22,11 +22,12 @@ _pagezone_words()
 _pagezone()
 {
 	local cur prev command line options batch huge specs gated n words
-	local common='--threads --size --total --record --phases --rounds --quick --layout
+	local common='--threads --size --total --record --phases --rounds --precision --budget --quick --layout
 		--limit --workers --pin --mem --verify --seed --per --format --output --quiet'
-	local truncate='--baseline --patched --min-speedup --max-regression --reference --pages --count --runs --state --mapped
+	local truncate='--baseline --patched --min-speedup --max-regression --reference --pages --count --runs
+		--precision --budget --state --mapped
 		--threads --layout --pin --mem --seed --format --output --quiet'
-	local compare='--max-regression --min-speedup --side --force --per --format'
+	local compare='--max-regression --min-speedup --reference --side --force --per --format'
 	local help='--help --usage --version'
 
 	# "--pin=spread" and "cache:batch=1" are several words to readline: join them again,
@@ -99,6 +100,7 @@ _pagezone()
 		*) _pagezone_words "$cur" 'table json csv markdown' ;;
 		esac
 		;;
+	-R | --rounds | --runs) _pagezone_words "$cur" auto ;;
 	--side) _pagezone_words "$cur" 'baseline patched patched2 run' ;;
 	--min-speedup)
 		if [[ $cur == *:* ]]; then
@@ -111,8 +113,8 @@ _pagezone()
 		compopt -o filenames 2>/dev/null
 		mapfile -t COMPREPLY < <(compgen -f -- "$cur")
 		;;
-	-t | --threads | -s | --size | -S | --total | -r | --record | -R | --rounds | --seed | \
-		--pages | --count | --runs | --max-regression) ;;
+	-t | --threads | -s | --size | -S | --total | -r | --record | --seed | \
+		--pages | --count | --max-regression | --precision | --budget) ;;
 	*)
 		case $command in
 		speedup) options="$common --baseline --patched --min-speedup --max-regression --reference" ;;

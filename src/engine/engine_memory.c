@@ -103,20 +103,29 @@ static int memory_worker_start(struct engine_worker *worker, struct reason *why)
 }
 
 /*
- * slow=PERCENT, so that tests of gates have a side that is slower by what is known: loads so much of the
- * worker's bytes once more. Those at the end, which an ascending pass has pushed out of the CPU's caches
- * when it gets there.
+ * slow=PERCENT, so that tests of gates have a side that is slower by what is known: before a pass, so much of the
+ * worker's bytes is loaded once more, and stored again where the pass stores. They are in the middle: what comes
+ * last, the pass before has left in the CPU's caches, and what comes first, the pass would find there. So it is the
+ * same work, if half of the bytes are more than the caches hold. Page by page in another order
+ * where the pass has no order either: it does not begin at an end then.
  */
-static void load_again(const struct extent *extent, unsigned percent)
+static void move_again(const struct extent *own, unsigned percent, uint64_t offset,
+		       bool write)
 {
-	uint64_t size = extent->end - extent->start, n;
-	char page[PAGE_SIZE];
+	uint64_t nr = (own->end - own->start) / PAGE_SIZE, more = nr * percent / 100;
+	bool in_order = offset == own->start || offset + PAGE_SIZE >= own->end;
+	char buffer[PAGE_SIZE];
 
-	for (uint64_t at = size - size / 100 * percent; at < size; at += n) {
-		n = min_u64(PAGE_SIZE, size - at);
-		memcpy(page, extent->base + at, n);
-		/* The copy is used, as far as the compiler knows. */
-		__asm__ volatile("" : : "r"(page) : "memory");
+	for (uint64_t i = 0; i < more; i++) {
+		/* Knuth's multiplicative hashing scatters them; some twice, and as many not. */
+		uint64_t k = in_order ? i : (uint32_t)(i * 2654435761U) % more;
+		char *page = (char *)own->base + (nr / 2 + k) % nr * PAGE_SIZE;
+
+		memcpy(buffer, page, PAGE_SIZE);
+		/* The copy is used, and may have changed, as far as the compiler knows. */
+		__asm__ volatile("" : : "r"(buffer) : "memory");
+		if (write)
+			memcpy(page, buffer, PAGE_SIZE);
 	}
 }
 
@@ -124,10 +133,10 @@ static int memory_fault(struct engine_worker *worker, uint64_t offset, bool writ
 			struct extent *extent)
 {
 	const struct extent *own = worker->state;
+	unsigned slow = worker->engine->conf.memory.slow;
 
-	(void)offset, (void)write;
-	if (worker->engine->conf.memory.slow)
-		load_again(own, worker->engine->conf.memory.slow);
+	if (slow)
+		move_again(own, slow, offset, write);
 	*extent = *own;
 	return 0;
 }

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -149,7 +148,8 @@ static int keep_logs(struct comparison_cell *cell, const double *a, size_t nr_a,
 	return 0;
 }
 
-static int cell_test(struct comparison_cell *cell, double shift, struct significance *s)
+int comparison_test(const struct comparison_cell *cell, double shift,
+		    struct significance *s)
 {
 	const struct significance_design *design = &cell->design;
 	double *shifted;
@@ -208,13 +208,9 @@ static int cell_unpaired(struct work *work, struct comparison_cell *cell,
 	struct result *result = work->result;
 	struct result_speedup *speedup;
 	struct interval interval;
-	uint64_t seed;
 	int err;
 
-	seed = seed_mix(result->parameters.seed, cell->side);
-	seed = seed_mix(seed, (uint64_t)cell->phase << 32 | cell->threads);
-	err = bootstrap_ratio(&interval, work->patched, nr_patched, work->base, nr_base,
-			      seed);
+	err = interval_ratio(&interval, work->patched, nr_patched, work->base, nr_base);
 	if (err)
 		return err;
 	cell->ratio = interval.value;
@@ -269,7 +265,7 @@ static int cell_fill(struct work *work, struct comparison_cell *cell)
 		      cell_unpaired(work, cell, nr_base, nr_patched);
 	if (err || cell->missing)
 		return err;
-	err = cell_test(cell, 0, &s);
+	err = comparison_test(cell, 0, &s);
 	cell->p = s.differs;
 	cell->p_slower = s.lower;
 	return err;
@@ -421,6 +417,27 @@ bool comparison_is_time(const struct result *result, unsigned phase)
 	return !strcmp(result->phases[phase].name, "truncate");
 }
 
+const char *comparison_interval_label(const struct comparison *comparison, unsigned side,
+				      unsigned phase)
+{
+	const struct result *result = comparison->result;
+	bool any = false, few = false;
+
+	for (unsigned t = 0; t < result->parameters.nr_threads; t++) {
+		const struct comparison_cell *cell = comparison_cell(
+			comparison, side, phase, result->parameters.threads[t]);
+		size_t enough = comparison->paired ? INTERVAL_ENOUGH :
+						     INTERVAL_ENOUGH_RATIO;
+
+		if (!cell || !isfinite(cell->low))
+			continue;
+		any = true;
+		few |= cell->design.nr_a < enough ||
+		       (!comparison->paired && cell->design.nr_b < enough);
+	}
+	return !any ? NULL : few ? "interval" : "95 % interval";
+}
+
 void comparison_interval(struct text *text, const struct comparison_cell *cell)
 {
 	struct text low, high;
@@ -473,220 +490,4 @@ double comparison_value(const struct result *result, unsigned side, unsigned pha
 		return value;
 	}
 	return per == REPORT_PER_TOTAL ? cell->total_kb_per_s : cell->kb_per_s;
-}
-
-/* ---- gates ---- */
-
-int gates_parse_regression(double *percent, const char *text, struct reason *why)
-{
-	struct gate gate;
-	size_t len = strlen(text);
-	char number[16];
-
-	if (len && text[len - 1] == '%')
-		len--;
-	if (!len || len >= sizeof(number))
-		goto bad;
-	memcpy(number, text, len);
-	number[len] = '\0';
-	if (strspn(number, "0.") == len && strchr(number, '0') &&
-	    strchr(number, '.') == strrchr(number, '.')) {
-		*percent = 0;
-		return 0;
-	}
-	/* The same numbers as ratios. */
-	if (strchr(number, ':') || gate_parse(&gate, number, NULL) || gate.ratio >= 100)
-		goto bad;
-	*percent = gate.ratio;
-	return 0;
-bad:
-	return reason_set(why, -EINVAL, "'%s' is not a percentage from 0 to below 100",
-			  text);
-}
-
-__attribute__((format(printf, 5, 6))) static int
-outcome_add(struct outcomes *outcomes, enum outcome_kind kind, const char *gate,
-	    const struct comparison_cell *cell, const char *fmt, ...)
-{
-	struct outcome *outcome;
-	va_list ap;
-	int len;
-
-	/* Grown by doubling: at powers of two. */
-	if (!(outcomes->nr & (outcomes->nr - 1))) {
-		size_t room = outcomes->nr ? 2 * (size_t)outcomes->nr : 1;
-
-		outcome = reallocarray(outcomes->list, room, sizeof(*outcome));
-		if (!outcome)
-			return -ENOMEM;
-		outcomes->list = outcome;
-	}
-	outcome = &outcomes->list[outcomes->nr];
-	*outcome = (struct outcome){ .kind = kind,
-				     .gate = gate,
-				     .side = cell->side,
-				     .phase = cell->phase,
-				     .threads = cell->threads };
-	if (fmt) {
-		va_start(ap, fmt);
-		len = vasprintf(&outcome->text, fmt, ap);
-		va_end(ap);
-		if (len < 0)
-			return -ENOMEM;
-	}
-	outcomes->nr++;
-	return 0;
-}
-
-#define MAX_ROUNDS 10000
-
-static int outcome_noisy(struct outcomes *outcomes, const char *gate,
-			 const struct comparison *comparison,
-			 const struct comparison_cell *cell, double percent)
-{
-	size_t enough = 0;
-	char rounds[64], detectable[96];
-
-	if (isfinite(cell->design.sd))
-		enough = significance_enough(&cell->design, comparison->alpha_one,
-					     -log1p(-percent / 100), MAX_ROUNDS);
-	if (enough)
-		snprintf(rounds, sizeof(rounds), "%zu rounds would do", enough);
-	else if (isfinite(cell->design.sd))
-		snprintf(rounds, sizeof(rounds), "not even %d rounds would do",
-			 MAX_ROUNDS);
-	else
-		snprintf(rounds, sizeof(rounds), "one round has no spread, measure more");
-	if (isfinite(cell->detectable))
-		snprintf(detectable, sizeof(detectable),
-			 "only a slow-down by %.1f %% would be found",
-			 cell->detectable * 100);
-	else
-		snprintf(detectable, sizeof(detectable),
-			 "so few rounds find nothing in one of %u cell%s",
-			 comparison->nr_known, comparison->nr_known == 1 ? "" : "s");
-	return outcome_add(outcomes, OUTCOME_NOISY, gate, cell, "too noisy: %s; %s",
-			   detectable, rounds);
-}
-
-static int max_regression(struct outcomes *outcomes, const char *gate,
-			  const struct comparison *comparison,
-			  struct comparison_cell *cell, double percent)
-{
-	double least = 1 - percent / 100;
-	struct significance s;
-	int err;
-
-	if (cell->missing)
-		return outcome_add(outcomes, OUTCOME_MISSING, gate, cell, "%s",
-				   cell->missing);
-	if (cell->p_slower <= COMPARE_ALPHA && cell->ratio < least)
-		return outcome_add(outcomes, OUTCOME_FAILED, gate, cell,
-				   "%.1f %% slower (%.3f times, p = %.2g)",
-				   (1 - cell->ratio) * 100, cell->ratio, cell->p_slower);
-	if (cell->detectable * 100 <= percent)
-		return outcome_add(outcomes, OUTCOME_PASSED, gate, cell, NULL);
-	err = cell_test(cell, log(least), &s);
-	if (err)
-		return err;
-	if (s.higher <= COMPARE_ALPHA)
-		return outcome_add(outcomes, OUTCOME_PASSED, gate, cell, NULL);
-	return outcome_noisy(outcomes, gate, comparison, cell, percent);
-}
-
-static int min_speedup(struct outcomes *outcomes, const char *name,
-		       const struct gate *gate, const struct comparison_cell *cell)
-{
-	if (cell->missing)
-		return outcome_add(outcomes, OUTCOME_MISSING, name, cell, "%s",
-				   cell->missing);
-	if (cell->ratio >= gate->ratio)
-		return outcome_add(outcomes, OUTCOME_PASSED, name, cell, NULL);
-	return outcome_add(outcomes, OUTCOME_FAILED, name, cell,
-			   "%.3f times is below %.3f", cell->ratio, gate->ratio);
-}
-
-/* The decimal point is that of the C locale, which the program keeps. */
-static int name_gates(struct outcomes *outcomes, const struct gates *gates)
-{
-	outcomes->gates = calloc(gates->nr_min_speedup + 1, sizeof(*outcomes->gates));
-	if (!outcomes->gates)
-		return -ENOMEM;
-	for (unsigned i = 0; i < gates->nr_min_speedup; i++) {
-		const struct gate *gate = &gates->min_speedup[i];
-		char threads[16] = "";
-
-		if (gate->threads)
-			snprintf(threads, sizeof(threads), "@%u", gate->threads);
-		if (asprintf(&outcomes->gates[i], "--min-speedup %.15g%s%s%s",
-			     gate->ratio, *gate->phase ? ":" : "", gate->phase,
-			     threads) < 0)
-			return -ENOMEM;
-		outcomes->nr_gates++;
-	}
-	if (!isnan(gates->max_regression)) {
-		if (asprintf(&outcomes->gates[outcomes->nr_gates],
-			     "--max-regression %.15g", gates->max_regression) < 0)
-			return -ENOMEM;
-		outcomes->nr_gates++;
-	}
-	outcomes->gated = outcomes->nr_gates;
-	return 0;
-}
-
-int outcomes_fill(struct outcomes *outcomes, const struct comparison *comparison,
-		  const struct gates *gates)
-{
-	int err;
-
-	*outcomes = (struct outcomes){ .nr = 0 };
-	err = name_gates(outcomes, gates);
-	for (unsigned g = 0; g < gates->nr_min_speedup && !err; g++) {
-		const struct gate *gate = &gates->min_speedup[g];
-
-		for (unsigned i = 0; i < comparison->nr_cells && !err; i++) {
-			const struct comparison_cell *cell = &comparison->cells[i];
-
-			if (gate_concerns(gate, &comparison->result->phases[cell->phase],
-					  cell->threads))
-				err = min_speedup(outcomes, outcomes->gates[g], gate,
-						  cell);
-		}
-	}
-	for (unsigned i = 0; i < comparison->nr_cells && !err; i++) {
-		struct comparison_cell *cell = &comparison->cells[i];
-
-		if (!isnan(gates->max_regression))
-			err = max_regression(outcomes,
-					     outcomes->gates[gates->nr_min_speedup],
-					     comparison, cell, gates->max_regression);
-		else if (!outcomes->gated && cell->missing)
-			err = outcome_add(outcomes, OUTCOME_MISSING, NULL, cell, "%s",
-					  cell->missing);
-		else if (!outcomes->gated)
-			err = outcome_add(outcomes, OUTCOME_PASSED, NULL, cell, NULL);
-	}
-	if (err)
-		outcomes_destroy(outcomes);
-	return err;
-}
-
-void outcomes_destroy(struct outcomes *outcomes)
-{
-	for (unsigned i = 0; i < outcomes->nr; i++)
-		free(outcomes->list[i].text);
-	for (unsigned i = 0; i < outcomes->nr_gates; i++)
-		free(outcomes->gates[i]);
-	free(outcomes->gates);
-	free(outcomes->list);
-	*outcomes = (struct outcomes){ .nr = 0 };
-}
-
-unsigned outcomes_count(const struct outcomes *outcomes, enum outcome_kind kind)
-{
-	unsigned nr = 0;
-
-	for (unsigned i = 0; i < outcomes->nr; i++)
-		nr += outcomes->list[i].kind == kind;
-	return nr;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The speed-ups of a result, with what can be said about each: significant or not, and what difference would have
- * been found. Printed by the functions of this header; gated by report/gate.h's verdicts.
+ * been found. Printed and gated by the functions of this header.
  */
 #ifndef REPORT_COMPARE_H
 #define REPORT_COMPARE_H
@@ -27,7 +27,7 @@ struct comparison_cell {
 	double p_slower; /* that the side is slower */
 	struct significance_design design;
 	double detectable; /* the smallest slow-down that is found, of this cell alone: 0 … 1, or INFINITY */
-	/* The logarithms of the ratios of each pair; or of a's and then b's values: for compare_gate(). */
+	/* The logarithms of the ratios of each pair; or of a's and then b's values: for comparison_test(). */
 	double *logs;
 	char *missing; /* why there is no speed-up; NULL: there is */
 };
@@ -55,12 +55,19 @@ const struct comparison_cell *comparison_cell(const struct comparison *compariso
 					      unsigned side, unsigned phase,
 					      unsigned threads);
 bool comparison_is_significant(const struct comparison_cell *cell);
+/* Is the logarithm of the ratio of @cell, which is not missing, around @shift? Uncorrected. 0 or -ENOMEM. */
+int comparison_test(const struct comparison_cell *cell, double shift,
+		    struct significance *s);
 /* What tables show of a cell: kB/s, or the median time of a truncation in us. NAN: nothing. */
 double comparison_value(const struct result *result, unsigned side, unsigned phase,
 			unsigned threads, enum report_per per);
 
 /* That is a time, in us: the less the better. */
 bool comparison_is_time(const struct result *result, unsigned phase);
+/* How the row of intervals below a side's speed-ups is called: not of 95 % where a cell has too few rounds for that (see
+ * stats/stats.h). NULL: no cell has one. */
+const char *comparison_interval_label(const struct comparison *comparison, unsigned side,
+				      unsigned phase);
 /* "1.21-1.46", or "-". @cell may be NULL. */
 void comparison_interval(struct text *text, const struct comparison_cell *cell);
 
@@ -89,7 +96,7 @@ enum outcome_kind { OUTCOME_PASSED, OUTCOME_FAILED, OUTCOME_MISSING, OUTCOME_NOI
 /* One cell held against one gate. */
 struct outcome {
 	enum outcome_kind kind;
-	const char *gate; /* "--max-regression 5" */
+	const char *gate; /* "--max-regression 5"; NULL: none, but the cell is missing */
 	unsigned side, phase, threads;
 	char *text; /* what is wrong; NULL: nothing */
 };
@@ -117,7 +124,8 @@ int gates_parse_regression(double *percent, const char *text, struct reason *why
  * noisy when the smallest slow-down that would be found in it is larger than P, unless its rounds show that it
  * is not slower by P (the same test, against 1 - P / 100; each cell is to be shown by itself, so that this needs no
  * correction: Berger, "Multiparameter hypothesis testing and acceptance sampling", 1982).
- * --min-speedup: the speed-up itself counts. 0 or -ENOMEM.
+ * --min-speedup: the speed-up itself counts. A cell without a speed-up is missing also where no gate says
+ * anything about it: what was to be measured and was not is no pass. 0 or -ENOMEM.
  */
 int outcomes_fill(struct outcomes *outcomes, const struct comparison *comparison,
 		  const struct gates *gates);

@@ -133,17 +133,23 @@ static void write_method(const struct comparison *comparison, FILE *out)
 	if (comparison->paired)
 		fprintf(out,
 			"The sides are of one run: speed-up is the median of the ratios of "
-			"%s paired rounds, the interval the paired bootstrap's. ",
+			"%s paired rounds, the interval between order statistics of these. ",
 			text);
 	else
 		fprintf(out,
 			"The sides are of different runs: speed-up is the ratio of the medians of "
-			"%s rounds, the interval the bootstrap's of both sides by itself; what else "
+			"%s rounds, the interval made of those of both sides; what else "
 			"differs between the runs is in it. ",
 			text);
-	if (least < BOOTSTRAP_ENOUGH)
-		fprintf(out, "With fewer than %d rounds intervals are too narrow. ",
-			BOOTSTRAP_ENOUGH);
+	if (comparison->paired && least < INTERVAL_ENOUGH)
+		fprintf(out,
+			"With fewer than %d rounds it is their range, which holds the true ratio "
+			"less often: in 75 %% with 3. ",
+			INTERVAL_ENOUGH);
+	if (!comparison->paired && least < INTERVAL_ENOUGH_RATIO)
+		fprintf(out,
+			"With fewer than %d rounds a side it is too narrow: 90 %% with 3. ",
+			INTERVAL_ENOUGH_RATIO);
 	fprintf(out,
 		"* is significant: %s test of Wilcoxon, p-values corrected for %u %s by "
 		"Benjamini and Hochberg, 5 %%.",
@@ -397,8 +403,8 @@ static json_t *json_outcomes(const struct compared *compared)
 
 		json_array_append_new(
 			list,
-			json_pack("{s:s, s:o, s:o, s:I, s:s, s:o}", "gate", outcome->gate,
-				  "side",
+			json_pack("{s:s?, s:o, s:o, s:I, s:s, s:o}", "gate",
+				  outcome->gate, "side",
 				  fields_string(result->sides[outcome->side].name),
 				  "phase",
 				  fields_string(result->phases[outcome->phase].name),

@@ -13,13 +13,8 @@
 
 /* They differ from one run to the next. */
 static const char *const fleeting[] = {
-	"load1",
-	"mem_available",
-	"clock_step_ns",
-	"arena_bytes",
-	"arena_huge_bytes",
-	"per",
-	"rounds",
+	"load1", "mem_available", "clock_step_ns", "arena_bytes", "arena_huge_bytes",
+	"per",	 "rounds",	  "rounds_auto",   "precision",	  "budget",
 	NULL,
 };
 

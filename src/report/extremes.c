@@ -42,20 +42,28 @@ static void put_intervals(const struct result_speedup *min,
 {
 	unsigned rounds = min->nr_rounds < max->nr_rounds ? min->nr_rounds :
 							    max->nr_rounds;
+	bool few;
 
 	if (!has_interval(min) || !has_interval(max))
 		return;
-	fputs(min == max ? "95 % interval: " : "95 % intervals: ", out);
+	/* See interval_median(): of so few, their range is all there is. */
+	few = rounds < INTERVAL_ENOUGH;
+	if (few)
+		fprintf(out, "Range of %u rounds: ", rounds);
+	else
+		fputs(min == max ? "95 % interval: " : "95 % intervals: ", out);
 	put_interval(min, out);
 	if (min != max) {
 		fputs(" and ", out);
 		put_interval(max, out);
 	}
-	fprintf(out, " (bootstrap over %u rounds", rounds);
-	/* See bootstrap_median(). */
-	if (rounds < BOOTSTRAP_ENOUGH)
-		fprintf(out, "; too narrow with fewer than %d rounds", BOOTSTRAP_ENOUGH);
-	fputs(").\n", out);
+	if (few)
+		fprintf(out,
+			" (holds the true one in %.*f %%; %d rounds make a 95 %% interval).\n",
+			rounds == 4 ? 1 : 0, 100 - 200 * exp2(-(double)rounds),
+			INTERVAL_ENOUGH);
+	else
+		fprintf(out, " (between order statistics of %u rounds).\n", rounds);
 }
 
 /* Of one side, when it has any. @named: there are others. */

@@ -2,7 +2,6 @@
 #include "report/gate.h"
 
 #include <errno.h>
-#include <math.h>
 #include <string.h>
 
 #include "base/parse.h"
@@ -83,50 +82,4 @@ int gate_applies(const struct gate *gate, const struct result *result, struct re
 				  gate->phase, gate->threads);
 	return reason_set(why, -ENOENT, "there is no phase '%s' in this run",
 			  gate->phase);
-}
-
-static enum gate_verdict check_cell(const struct gate *gate, const struct result *result,
-				    unsigned side, unsigned phase, unsigned threads,
-				    FILE *out)
-{
-	const struct result_speedup *speedup =
-		result_speedup(result, side, phase, threads);
-	const char *name = result->phases[phase].name;
-
-	if (!speedup || !isfinite(speedup->ratio)) {
-		fprintf(out,
-			"gate: %s, %s, -t %u: there is no speed-up to hold against %.3f\n",
-			result->sides[side].name, name, threads, gate->ratio);
-		return GATE_UNDECIDED;
-	}
-	if (speedup->ratio >= gate->ratio)
-		return GATE_PASSED;
-	fprintf(out, "gate: %s, %s, -t %u: %.3f times is below %.3f\n",
-		result->sides[side].name, name, threads, speedup->ratio, gate->ratio);
-	return GATE_FAILED;
-}
-
-enum gate_verdict gate_check(const struct gate *gate, const struct result *result,
-			     FILE *out)
-{
-	enum gate_verdict worst = GATE_PASSED;
-
-	for (unsigned s = 1; s < result->nr_sides; s++) {
-		if (result_side_is_limit(result, s))
-			continue;
-		for (unsigned p = 0; p < result->nr_phases; p++) {
-			for (unsigned t = 0; t < result->parameters.nr_threads; t++) {
-				unsigned threads = result->parameters.threads[t];
-				enum gate_verdict verdict;
-
-				if (!gate_concerns(gate, &result->phases[p], threads))
-					continue;
-				verdict = check_cell(gate, result, s, p, threads, out);
-				/* A cell that fails outweighs one that is missing. */
-				if (verdict == GATE_FAILED || worst == GATE_PASSED)
-					worst = verdict;
-			}
-		}
-	}
-	return worst;
 }

@@ -261,6 +261,12 @@ static int put_rounds(const struct result *result, FILE *out)
 		line_add(&line, ", ", "%s",
 			 text_count(&text, parameters->rounds,
 				    is_truncation(parameters) ? "run" : "round"));
+	if (parameters->rounds_auto)
+		line_add(
+			&line, " ",
+			"(until each interval is within %.3g %% of its figure, or for %" PRIu64
+			" s)",
+			parameters->precision, parameters->budget);
 	if (is_imported(result))
 		return line_close(&line,
 				  is_truncation(parameters) ? "runs:" : "rounds:", out);

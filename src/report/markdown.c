@@ -66,7 +66,7 @@ static void side_row(const struct tables *tables, unsigned phase, unsigned side,
 static void speedup_rows(const struct tables *tables, unsigned phase, unsigned side,
 			 FILE *out)
 {
-	bool intervals = false;
+	const char *label = NULL;
 
 	fputs("| speed-up", out);
 	if (tables->nr_patched > 1) {
@@ -83,20 +83,34 @@ static void speedup_rows(const struct tables *tables, unsigned phase, unsigned s
 		bool mark = cell && comparison_is_significant(cell);
 		struct text text;
 
-		intervals |= cell && isfinite(cell->low);
 		text_fixed(&text, speedup ? speedup->ratio : NAN, 2);
 		fprintf(out, mark ? " | **%s**" : " | %s", text.s);
 	}
 	fputs(" |\n", out);
-	if (!intervals)
+	if (tables->comparison)
+		label = comparison_interval_label(tables->comparison, side, phase);
+	if (!label)
 		return;
-	fputs("| 95 % interval", out);
+	fprintf(out, "| %s", label);
 	for (unsigned i = 0; i < tables->nr_threads; i++) {
 		struct text text;
 
 		comparison_interval(&text, comparison_cell(tables->comparison, side,
 							   phase, tables->threads[i]));
 		fprintf(out, " | %s", text.s);
+	}
+	fputs(" |\n", out);
+}
+
+static void published_row(const struct tables *tables, unsigned phase, FILE *out)
+{
+	fputs("| published", out);
+	for (unsigned i = 0; i < tables->nr_threads; i++) {
+		double ratio =
+			result_published(tables->result, phase, tables->threads[i]);
+		struct text text;
+
+		fprintf(out, " | %s", text_fixed(&text, ratio, 2));
 	}
 	fputs(" |\n", out);
 }
@@ -130,6 +144,8 @@ static int put_tables(const struct result *result, const struct comparison *comp
 		for (unsigned side = 0; side < result->nr_sides; side++)
 			if (result_side_has_speedups(result, side))
 				speedup_rows(&tables, phase, side, out);
+		if (result->reference)
+			published_row(&tables, phase, out);
 	}
 	free(tables.threads);
 	return 0;

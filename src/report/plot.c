@@ -299,8 +299,10 @@ static void put_page(const struct plot *plot, enum plot_format format)
 			&caption,
 			plot->between ?
 				"Speed-up: median of the rounds, between files the "
-				"ratio of the medians; bars: 95 % interval, where known." :
-				"Speed-up: median of the rounds, bars: 95 % interval, where known.");
+				"ratio of the medians; bars: 95 % interval (range of fewer "
+				"than 5 rounds)." :
+				"Speed-up: median of the rounds, bars: 95 % interval (range of fewer "
+				"than 5 rounds).");
 	for (unsigned r = 0; r < plot->nr; r++)
 		caption_result(&caption, plot, r);
 	bottom = caption.nr * LINE_HEIGHT + 12;

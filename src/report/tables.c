@@ -80,17 +80,11 @@ static void speedup_row(struct table *table, const struct tables *tables, unsign
 static void interval_row(struct table *table, const struct tables *tables, unsigned phase,
 			 unsigned side)
 {
-	bool any = false;
+	const char *label = comparison_interval_label(tables->comparison, side, phase);
 
-	for (unsigned i = 0; i < tables->nr_threads && !any; i++) {
-		const struct comparison_cell *cell = comparison_cell(
-			tables->comparison, side, phase, tables->threads[i]);
-
-		any = cell && isfinite(cell->low);
-	}
-	if (!any)
+	if (!label)
 		return;
-	table_row(table, "95 % interval:");
+	row_label(table, "", label, ":");
 	for (unsigned i = 0; i < tables->nr_threads; i++) {
 		const struct comparison_cell *cell = comparison_cell(
 			tables->comparison, side, phase, tables->threads[i]);

@@ -305,7 +305,9 @@ static void put_speedups(struct table *table, const struct block *block)
 		if (speedup)
 			table_cell(table, side, text_fixed(&text, speedup->ratio, 2));
 	}
-	table_row(table, "95 % interval");
+	/* See interval_median(). */
+	table_row(table,
+		  block->nr_runs < INTERVAL_ENOUGH ? "range of runs" : "95 % interval");
 	for (unsigned side = 0; side < result->nr_sides; side++) {
 		const struct result_speedup *speedup =
 			result_speedup(result, side, block->phase, block->threads);

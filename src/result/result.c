@@ -39,6 +39,7 @@ struct result *result_alloc(void)
 	result->environment.mem_total = UINT64_MAX;
 	result->environment.mem_available = UINT64_MAX;
 	result->environment.cgroup_limit = UINT64_MAX;
+	result->parameters.budget = UINT64_MAX;
 	result->parameters.truncate_pages = UINT64_MAX;
 	result->parameters.truncate_count = UINT64_MAX;
 	return result;
@@ -430,7 +431,6 @@ static int speedup_derive(struct derivation *d, struct result_speedup *speedup,
 	const struct result_sample **baseline_end = &d->sorted[d->starts[base + 1]];
 	struct interval interval;
 	unsigned nr = 0;
-	uint64_t seed;
 	int err;
 
 	while (patched < patched_end && baseline < baseline_end) {
@@ -450,9 +450,7 @@ static int speedup_derive(struct derivation *d, struct result_speedup *speedup,
 	}
 	if (!nr)
 		return 0;
-	seed = seed_mix(d->result->parameters.seed, speedup->side);
-	seed = seed_mix(seed, (uint64_t)speedup->phase << 32 | speedup->threads);
-	err = bootstrap_median(&interval, d->values, nr, seed);
+	err = interval_median(&interval, d->values, nr);
 	if (err)
 		return err;
 	speedup->nr_rounds = nr;

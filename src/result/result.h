@@ -164,7 +164,11 @@ struct result_parameters {
 	uint64_t bytes; /* per thread when @per_thread_size, else in total */
 	bool per_thread_size;
 	uint64_t record;
-	unsigned rounds;
+	unsigned rounds; /* asked for; with @rounds_auto: begun */
+	/* --rounds auto, until intervals were narrow or the time was over. False, 0, UINT64_MAX: no keys. */
+	bool rounds_auto;
+	double precision; /* percent of a figure that its interval's ends may be away */
+	uint64_t budget;  /* seconds */
 	uint64_t seed;
 	char *layout, *workers, *pin, *mem; /* as asked for */
 	char *pinned; /* what came of it: "spread", "none", "none (not permitted)" */

@@ -104,6 +104,26 @@ like "$out" 'patched: +- +-' 'no figure'
 run "$PAGEZONE" compare --max-regression 5 steady.json void.json slower.json
 status_is 1 'a failure outweighs it'
 
+# Only one cell is gated, and passes; others were not measured.
+run "$PAGEZONE" compare -f json --side baseline --min-speedup 0.5:reader@1 both.json steady.json
+status_is 3 'a cell that no gate says anything about is missed, too: status 3'
+like "$err" 'pagezone: patched, rewriter, 1 thread: patched was not measured' 'and named'
+like "$out" '"gate": null' 'also in the JSON'
+
+# ---- what was published ----
+
+result lines.json run initial-writer,reader 1,2,3 "run=$steady"
+for format in table markdown; do
+	run "$PAGEZONE" compare -f "$format" --reference thp-page-cache-2013 lines.json lines.json
+	status_is 0 "--reference, -f $format"
+	published=$(sed -n 's/[|:]/ /g; s/  */ /g; s/ $//; s/^ *published //p' .out)
+	is "$published" $'1.93 2.36 -\n1.33 1.35 -' 'has a row of it below each table'
+done
+run "$PAGEZONE" compare --reference nonesuch lines.json lines.json
+status_is 2 'a reference that is not there'
+run "$PAGEZONE" compare --reference thp-page-cache-2013 --reference thp-page-cache-2013 lines.json lines.json
+status_is 2 'or two'
+
 # ---- what differs ----
 
 governor=powersave result other.json run reader 1,2 "run=$same"

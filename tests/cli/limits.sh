@@ -87,7 +87,7 @@ like "$(cat "$tmp/errors")" 'standard output: No space left' 'says why'
 # the gate
 run "$PAGEZONE" speedup -q -t 1 "${small[@]}" --baseline memory --patched memory --min-speedup 1000
 status_is 1 'a speed-up below the gate: status 1'
-like "$err" 'reader, -t 1: .* is below 1000' 'names the cell'
+like "$err" 'reader, 1 thread: .* is below 1000' 'names the cell'
 run "$PAGEZONE" speedup -q -t 1 "${small[@]}" --baseline memory --patched memory --min-speedup 0.001
 status_is 0 'all above the gate: status 0'
 

@@ -196,7 +196,7 @@ fi
 # the gate
 run "$PAGEZONE" truncate -q --count 20 --runs 1 --min-speedup 100000:truncate@1
 status_is 1 'below --min-speedup: status 1'
-like "$err" 'patched, truncate, -t 1: .* is below 100000' 'names the cell'
+like "$err" 'patched, truncate, 1 thread: .* is below 100000' 'names the cell'
 run "$PAGEZONE" truncate -q --count 20 --runs 1 --min-speedup 0.001
 status_is 0 'above it: status 0'
 

@@ -4,7 +4,6 @@
  * or compares results can do so, in text that is plain.
  */
 #include <errno.h>
-#include <math.h>
 
 #include "fuzz/fuzz.h"
 #include "report/compare.h"
@@ -12,47 +11,8 @@
 #include "report/report.h"
 #include "result/join.h"
 #include "result/result.h"
-#include "stats/stats.h"
 
 const char fuzz_name[] = "json";
-
-/*
- * libFuzzer's build has these instead of the bootstraps (ld --wrap), which draw 2000 times for each cell and would take
- * nine tenths of the time; the corpus is replayed with the real ones.
- */
-int __wrap_bootstrap_median(struct interval *interval, const double *values, size_t nr,
-			    uint64_t seed);
-int __wrap_bootstrap_ratio(struct interval *interval, const double *values, size_t nr,
-			   const double *base, size_t nr_base, uint64_t seed);
-
-int __wrap_bootstrap_median(struct interval *interval, const double *values, size_t nr,
-			    uint64_t seed)
-{
-	struct summary summary;
-	int err = summary_compute(&summary, values, nr);
-
-	*interval = (struct interval){ summary.median, NAN, NAN };
-	if (!err && nr > 1) {
-		interval->low = summary.min;
-		interval->high = summary.max;
-	}
-	return err;
-}
-
-int __wrap_bootstrap_ratio(struct interval *interval, const double *values, size_t nr,
-			   const double *base, size_t nr_base, uint64_t seed)
-{
-	struct summary summary;
-	int err = summary_compute(&summary, base, nr_base);
-	double median = summary.median;
-
-	if (!err)
-		err = __wrap_bootstrap_median(interval, values, nr, seed);
-	interval->value /= median;
-	interval->low /= median;
-	interval->high /= median;
-	return err;
-}
 
 /* What is written there; the caller frees it. */
 struct memory {

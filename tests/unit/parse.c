@@ -101,6 +101,41 @@ static void numbers(void)
 	uint_is("1.0", 0, 10, -EINVAL, 0);
 }
 
+static void durations(void)
+{
+	static const struct {
+		const char *text;
+		int err;
+		uint64_t seconds;
+	} cases[] = {
+		{ "90s", 0, 90 },
+		{ "10m", 0, 600 },
+		{ "2h", 0, 7200 },
+		{ "0s", 0, 0 },
+		{ "18446744073709551615s", 0, UINT64_MAX },
+		{ "18446744073709551616s", -ERANGE, 0 },
+		{ "5124095576030432h", -ERANGE, 0 },
+		{ "10", -EINVAL, 0 },
+		{ "", -EINVAL, 0 },
+		{ "m", -EINVAL, 0 },
+		{ "-1m", -EINVAL, 0 },
+		{ "1.5h", -EINVAL, 0 },
+		{ "10M", -EINVAL, 0 },
+		{ "10min", -EINVAL, 0 },
+		{ "1h30m", -EINVAL, 0 },
+		{ " 1m", -EINVAL, 0 },
+		{ "1 m", -EINVAL, 0 },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		uint64_t seconds = UNTOUCHED;
+		int err = parse_duration(cases[i].text, &seconds);
+
+		ok(err == cases[i].err && seconds == (err ? UNTOUCHED : cases[i].seconds),
+		   "time '%s': %s", cases[i].text, err ? strerror(-err) : "taken");
+	}
+}
+
 static void threads_are(const char *s, size_t nr, const unsigned *expected)
 {
 	unsigned *list = NULL;
@@ -236,6 +271,7 @@ int main(void)
 {
 	sizes();
 	numbers();
+	durations();
 	threads();
 	lists();
 	if (setlocale(LC_ALL, "de_DE.UTF-8")) {

@@ -36,7 +36,7 @@ static void add_times(struct result *result)
 	result->parameters.truncate_mapped = copied("no");
 }
 
-/* With real page faults, placement, times and a mark of --verify as well, so that each key is there. */
+/* With real page faults, placement, times and marks of --verify and --rounds auto as well, so that each key is there. */
 static struct result *full(void)
 {
 	struct result *result = fixture_full();
@@ -49,6 +49,9 @@ static struct result *full(void)
 		}
 	add_times(result);
 	result->parameters.verify = true;
+	result->parameters.rounds_auto = true;
+	result->parameters.precision = 2.5;
+	result->parameters.budget = 600;
 	return result;
 }
 

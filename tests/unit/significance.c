@@ -265,43 +265,6 @@ static void shift_found(void)
 	ok(found_unpaired >= 95, "the same, unpaired: in %u", found_unpaired);
 }
 
-/* The 95 % intervals around a true ratio of 1, which is also the ratio of the medians. */
-static void coverage(unsigned rounds)
-{
-	enum { DRAWS = 2000 };
-
-	for (enum shape shape = 0; shape < NR_SHAPES; shape++) {
-		unsigned in_paired = 0, in_unpaired = 0;
-		struct random random;
-
-		random_init(&random, 99 + shape);
-		for (unsigned i = 0; i < DRAWS; i++) {
-			double a[32], b[32], ratio[32];
-			struct interval interval;
-
-			for (unsigned r = 0; r < rounds; r++) {
-				a[r] = draw(&random, shape, r, rounds);
-				b[r] = draw(&random, shape, r, rounds);
-				ratio[r] = b[r] / a[r];
-			}
-			if (bootstrap_median(&interval, ratio, rounds, i))
-				bail("no bootstrap");
-			in_paired += interval.low <= 1 && 1 <= interval.high;
-			if (bootstrap_ratio(&interval, b, rounds, a, rounds, i))
-				bail("no bootstrap");
-			in_unpaired += interval.low <= 1 && 1 <= interval.high;
-		}
-		ok(in_paired >= DRAWS * 93 / 100 && in_paired <= DRAWS * 97 / 100,
-		   "%s, %u rounds: a paired interval covers in %.1f %%", shapes[shape],
-		   rounds, in_paired * 100.0 / DRAWS);
-		/* Two resampled medians are careful, and a drift within a run is no spread of it. */
-		ok(in_unpaired >= DRAWS * 93 / 100 &&
-			   (shape == DRIFTING || in_unpaired <= DRAWS * 98 / 100),
-		   "%s, %u rounds: an unpaired one in %.1f %%", shapes[shape], rounds,
-		   in_unpaired * 100.0 / DRAWS);
-	}
-}
-
 int main(void)
 {
 	slow_test();
@@ -312,7 +275,5 @@ int main(void)
 	detectable();
 	no_difference();
 	shift_found();
-	coverage(10);
-	coverage(25);
 	return done();
 }

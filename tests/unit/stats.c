@@ -44,80 +44,75 @@ static void test_summary(void)
 	ok(summary_compute(&s, one, 0) == -EINVAL, "no value, no summary");
 }
 
-static void test_bootstrap(void)
+static void test_interval(void)
 {
 	double values[15], reversed[15];
 	struct interval a, b;
 
 	values[0] = 3.5;
-	ok(!bootstrap_median(&a, values, 1, 1) && a.value == 3.5, "median of one value");
+	ok(!interval_median(&a, values, 1) && a.value == 3.5, "median of one value");
 	ok(isnan(a.low) && isnan(a.high), "one value has no interval");
-	ok(bootstrap_median(&a, values, 0, 1) == -EINVAL, "no value, no interval");
+	ok(interval_median(&a, values, 0) == -EINVAL, "no value, no interval");
 
 	for (int i = 0; i < 11; i++) {
 		values[i] = 100 + (i * 7) % 11; /* 100 … 110, mixed */
 		reversed[10 - i] = values[i];
 	}
-	ok(!bootstrap_median(&a, values, 11, 1) && a.value == 105, "median of 11 values");
-	ok(a.low <= a.value && a.value <= a.high, "the interval holds the median");
+	ok(!interval_median(&a, values, 11) && a.value == 105, "median of 11 values");
 	/*
-	 * The median of 11 draws is below 102 when at least 6 are among the lowest 2: 0.7
-	 * %; below 103: 5.1 % (binomial sums). So 2.5 % is at 102, and 97.5 % by symmetry
-	 * at 108.
+	 * Of 2048 ways in which 11 values fall above and below, 12 have at most one below, 67 at most two, 232 three:
+	 * 1 - 2 * 67 / 2048 = 93.5 %, 1 - 2 * 12 / 2048 = 98.8 %. So the ends are between the 2nd and the 3rd value;
+	 * 0.713 of 98.8 to 93.5 is 95 %, and Hettmansperger and Sheather make a weight of it:
+	 * 9 * 0.713 / (2 + 7 * 0.713).
 	 */
-	ok(a.low == 102 && a.high == 108,
-	   "it is the one the binomial distribution tells: %g, %g", a.low, a.high);
-	bootstrap_median(&b, reversed, 11, 1);
+	ok(fabs(a.low - 101.91779) < 1e-4 && fabs(a.high - 108.08221) < 1e-4,
+	   "it is the one the binomial distribution tells: %.5f, %.5f", a.low, a.high);
+	interval_median(&b, reversed, 11);
 	ok(a.low == b.low && a.high == b.high, "the order of the values does not matter");
-	bootstrap_median(&b, values, 11, 1);
-	ok(a.low == b.low && a.high == b.high, "the same seed gives the same interval");
 
-	/* 3 values: all resamples' medians are among them, each end with probability
-	 * 7/27. */
-	bootstrap_median(&a, values, 3, 9);
+	interval_median(&a, values, 3);
 	ok(a.low == 100 && a.high == 107 && a.value == 103,
 	   "of three values it is their range");
+	interval_median(&a, values, 5);
+	ok(a.low == 100 && a.high == 110 && a.value == 106, "and of five: %g, %g", a.low,
+	   a.high);
+	interval_median(&a, values, 6);
+	ok(a.low > 100 && a.high < 110, "of six it is less");
 	values[0] = 5;
 	values[1] = 7;
-	bootstrap_median(&a, values, 2, 9);
+	interval_median(&a, values, 2);
 	ok(a.value == 6 && a.low == 5 && a.high == 7,
 	   "two values: mean, and both as the ends");
 	for (int i = 0; i < 15; i++)
 		values[i] = 2;
-	bootstrap_median(&a, values, 15, 3);
+	interval_median(&a, values, 15);
 	ok(a.value == 2 && a.low == 2 && a.high == 2, "equal values: no width");
 }
 
-static uint64_t normal_state;
-
-static double uniform(void)
+static void test_ratio(void)
 {
-	normal_state++;
-	return (double)(seed_mix(77, normal_state) >> 11) * 0x1p-53;
-}
+	const double patched[] = { 20, 22, 24 }, base[] = { 10, 11, 12 };
+	double many[40], more[40];
+	struct interval a, b;
 
-/* Of a skewed distribution whose median is 1. */
-static double log_normal(void)
-{
-	return exp(0.2 * sqrt(-2 * log(1 - uniform())) * cos(2 * M_PI * uniform()));
-}
-
-static void test_coverage(void)
-{
-	int held = 0, nr = 1000;
-
-	for (int i = 0; i < nr; i++) {
-		struct interval interval;
-		double values[25];
-
-		for (int n = 0; n < 25; n++)
-			values[n] = log_normal();
-		if (bootstrap_median(&interval, values, 25, (uint64_t)i))
-			bail("no memory");
-		held += interval.low <= 1 && 1 <= interval.high;
+	ok(!interval_ratio(&a, patched, 3, base, 3) && a.value == 2,
+	   "a ratio of medians");
+	ok(near(a.low, 20 / 12.0) && near(a.high, 2.4),
+	   "of three values each, the farthest that they allow");
+	ok(!interval_ratio(&a, patched, 1, base, 3) && a.value == 20 / 11.0 &&
+		   isnan(a.low) && isnan(a.high),
+	   "one value has no interval");
+	ok(interval_ratio(&a, patched, 0, base, 3) == -EINVAL &&
+		   interval_ratio(&a, patched, 3, base, 0) == -EINVAL,
+	   "no value, no ratio");
+	for (int i = 0; i < 40; i++) {
+		many[i] = 100 + i;
+		more[i] = 100 + i;
 	}
-	ok(held >= 920 && held <= 985,
-	   "the interval of 25 values holds the truth: %d of %d", held, nr);
+	interval_ratio(&a, many, 40, more, 40);
+	interval_median(&b, many, 40);
+	ok(a.low > b.low / b.high && a.high < b.high / b.low && near(a.low, 1 / a.high),
+	   "two intervals of 95 %% would be too much: %.3f, %.3f", a.low, a.high);
 }
 
 static bool is_permutation(const uint32_t *permutation, size_t nr)
@@ -229,8 +224,8 @@ static void test_seed_mix(void)
 int main(void)
 {
 	test_summary();
-	test_bootstrap();
-	test_coverage();
+	test_interval();
+	test_ratio();
 	test_permutation();
 	test_permutation_is_uniform();
 	test_random_below();
