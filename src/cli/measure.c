@@ -442,6 +442,7 @@ int measurement_run(struct measurement *m)
 	if (bench_describe(&conf, context.result))
 		fail(EXIT_CANNOT, "out of memory");
 	gate_options_check(&m->gates, context.result);
+	reference_check(context.result);
 
 	catch_signals();
 	progress_start(m->options.quiet);
