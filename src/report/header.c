@@ -289,6 +289,11 @@ static int put_rounds(const struct result *result, FILE *out)
 		line_add(&line, ", ", "the sides in turn%s",
 			 parameters->rounds > 1 ? ", their order flipped each round" :
 						  "");
+	/* Of different runs, each with rounds of its own, the seed is all there is to say. */
+	if (!parameters->rounds) {
+		line_add(&line, ", ", "%" PRIu64, parameters->seed);
+		return line_close(&line, "seed:", out);
+	}
 	line_add(&line, ", ", "seed %" PRIu64, parameters->seed);
 	return line_close(&line, is_truncation(parameters) ? "runs:" : "rounds:", out);
 }

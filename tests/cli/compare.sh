@@ -135,6 +135,7 @@ unlike "$out" 'Range of|order statistics' 'nor are they ranges of paired rounds'
 run "$PAGEZONE" compare steady.json slower.json
 like "$out" $'\n95 % intervals?: [0-9.]+ to [^(]*\\.\n' 'of 12 they are of 95 %'
 unlike "$out" 'order statistics' 'of both runs'
+like "$out" $'\nseed: +[0-9]+\n' 'rounds are not of one run, only the seed is told above the tables'
 result pairs.json baseline,patched reader 1,2 'baseline=1000,1001,1002' 'patched=1001,1003,1005'
 run "$PAGEZONE" compare pairs.json
 like "$out" $'\nRange of 3 rounds: .* 75 %' 'those of pairs are'
