@@ -94,6 +94,10 @@ if [ -z "${PAGEZONE:-}" ] && ! build; then
 	say 'the build failed'
 	exit 3
 fi
+if ! command -v -- "$PAGEZONE" >/dev/null; then
+	say "there is no program $PAGEZONE (PAGEZONE)"
+	exit 3
+fi
 mkdir -p "$output" || exit 3
 rm -f "$output"/{result.json,comparison.json,comment.md,junit.xml,result.svg}
 

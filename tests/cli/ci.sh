@@ -103,6 +103,9 @@ ok 'keeps the baseline' cmp kept/baseline.json steady.json
 ends 0 same.json 'as fast, there'
 ok 'replaces it' cmp kept/baseline.json same.json
 export PAGEZONE_UPDATE=no
+PAGEZONE=./nonesuch run bash "$script"
+status_is 3 'a program that is not there: status 3'
+like "$err" 'there is no program ./nonesuch' 'is named'
 PAGEZONE_THRESHOLD=x FAKE=same.json run bash "$script"
 status_is 2 'a threshold that is none'
 # A disk that is full while the XML is written.
