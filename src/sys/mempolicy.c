@@ -114,11 +114,8 @@ static int refuse_node(const struct topo *topo, unsigned nid, const char *what,
 
 static int check_node(const struct topo *topo, unsigned nid, struct reason *why)
 {
-	const struct topo_node *node = NULL;
+	const struct topo_node *node = topo_find_node(topo, nid);
 
-	for (unsigned i = 0; i < topo->nr_nodes && !node; i++)
-		if (topo->nodes[i].nid == nid)
-			node = &topo->nodes[i];
 	if (!node)
 		return refuse_node(topo, nid, "does not exist", why);
 	if (!node->memory)

@@ -103,13 +103,10 @@ static char *list_nodes(const struct topo *topo)
 
 static int check_node(const struct topo *topo, unsigned nid, struct reason *why)
 {
-	const struct topo_node *node = NULL;
+	const struct topo_node *node = topo_find_node(topo, nid);
 	const char *what = "does not exist";
 	char *allowed;
 
-	for (unsigned i = 0; i < topo->nr_nodes && !node; i++)
-		if (topo->nodes[i].nid == nid)
-			node = &topo->nodes[i];
 	if (node && node->nr_cpus)
 		return 0;
 	if (node)

@@ -93,6 +93,8 @@ unsigned topo_mem_node(const struct topo *topo, unsigned nid);
 
 /* NULL: no such CPU, or it is not allowed. */
 const struct topo_cpu *topo_find_cpu(const struct topo *topo, unsigned cpu);
+/* NULL: no such node; it may be one that is not allowed. */
+const struct topo_node *topo_find_node(const struct topo *topo, unsigned nid);
 
 enum topo_cpu_state {
 	TOPO_CPU_ABSENT,
