@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/format.h"
+
 /* A CPU and its place in the order; ranks count from 0. */
 struct seat {
 	const struct topo_cpu *cpu;
@@ -210,6 +212,33 @@ const struct topo_node *topo_find_node(const struct topo *topo, unsigned nid)
 	unsigned position = node_position(topo, nid);
 
 	return position < topo->nr_nodes ? &topo->nodes[position] : NULL;
+}
+
+unsigned *topo_list_nodes(const struct topo *topo,
+			  bool (*is_wanted)(const struct topo_node *), unsigned *nr)
+{
+	unsigned *nids = malloc((topo->nr_nodes + 1) * sizeof(*nids));
+
+	*nr = 0;
+	for (unsigned i = 0; nids && i < topo->nr_nodes; i++)
+		if (is_wanted(&topo->nodes[i]))
+			nids[(*nr)++] = topo->nodes[i].nid;
+	return nids;
+}
+
+int topo_refuse_node(const struct topo *topo, unsigned nid, const char *what,
+		     bool (*is_allowed)(const struct topo_node *), struct reason *why)
+{
+	unsigned nr, *nids = topo_list_nodes(topo, is_allowed, &nr);
+	char *list = nids ? format_list(nids, nr) : NULL;
+
+	reason_set(why, -EINVAL, "node %u %s; allowed are %s", nid, what,
+		   !list ? "others" :
+		   *list ? list :
+			   "none");
+	free(list);
+	free(nids);
+	return -EINVAL;
 }
 
 unsigned topo_cpus_in_use(const struct topo *topo, const struct placement *placements,
