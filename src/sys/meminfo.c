@@ -6,8 +6,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "sys/cgroup.h"
 #include "base/bits.h"
+#include "sys/cgroup.h"
 #include "sys/sysfile.h"
 
 static void read_machine(struct meminfo *info, const char *root)
