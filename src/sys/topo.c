@@ -6,7 +6,6 @@
 #include <hwloc.h>
 #include <hwloc/linux.h>
 #include <limits.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -591,9 +590,4 @@ int topo_bind_thread(const struct topo *topo, unsigned cpu)
 		err = -errno;
 	hwloc_bitmap_free(set);
 	return err;
-}
-
-int topo_current_cpu(void)
-{
-	return sched_getcpu();
 }

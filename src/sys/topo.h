@@ -116,8 +116,6 @@ enum topo_cpu_state topo_cpu_state(const struct topo *topo, unsigned cpu);
  * for a CPU that is offline or not allowed, -ENOSYS also when @topo is not this machine).
  */
 int topo_bind_thread(const struct topo *topo, unsigned cpu);
-/* The CPU the calling thread runs on now, or -1. */
-int topo_current_cpu(void);
 
 /* Where a worker runs and where its memory comes from; -1: where the system puts it. */
 struct placement {
