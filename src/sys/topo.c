@@ -532,8 +532,8 @@ int topo_load(struct topo **topo, const char *source, struct reason *why)
 	}
 	new->hwloc = hwloc;
 	/* HWLOC_XMLFILE and the like make hwloc show another machine than this one. */
-	new->is_this_machine = kind ==
-			       TOPO_SOURCE_MACHINE &&hwloc_topology_is_thissystem(hwloc);
+	if (kind == TOPO_SOURCE_MACHINE)
+		new->is_this_machine = hwloc_topology_is_thissystem(hwloc);
 	err = topo_fill(new, why);
 	if (err) {
 		topo_free(new);
