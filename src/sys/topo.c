@@ -6,7 +6,6 @@
 #include <hwloc.h>
 #include <hwloc/linux.h>
 #include <limits.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -533,8 +532,8 @@ int topo_load(struct topo **topo, const char *source, struct reason *why)
 	}
 	new->hwloc = hwloc;
 	/* HWLOC_XMLFILE and the like make hwloc show another machine than this one. */
-	new->is_this_machine = kind ==
-			       TOPO_SOURCE_MACHINE &&hwloc_topology_is_thissystem(hwloc);
+	if (kind == TOPO_SOURCE_MACHINE)
+		new->is_this_machine = hwloc_topology_is_thissystem(hwloc);
 	err = topo_fill(new, why);
 	if (err) {
 		topo_free(new);
@@ -591,9 +590,4 @@ int topo_bind_thread(const struct topo *topo, unsigned cpu)
 		err = -errno;
 	hwloc_bitmap_free(set);
 	return err;
-}
-
-int topo_current_cpu(void)
-{
-	return sched_getcpu();
 }
