@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bits.h"
 #include "base/format.h"
 #include "base/parse.h"
 #include "bench/bench.h"
@@ -86,13 +87,6 @@ static bool is_of(const struct topo_cpu *cpu, enum cpu_set set, unsigned number)
 					      cpu->kind);
 }
 
-static int compare_numbers(const void *left, const void *right)
-{
-	const unsigned *a = left, *b = right;
-
-	return *a < *b ? -1 : *a > *b;
-}
-
 /* The allowed CPUs of a package, node or kind. Ends the process where there is no memory. */
 static struct cpu_count count_cpus(const struct topo *topo, enum cpu_set set,
 				   unsigned number)
@@ -107,7 +101,7 @@ static struct cpu_count count_cpus(const struct topo *topo, enum cpu_set set,
 		count.nr_cores += !topo->cpus[i].smt;
 	}
 	if (cpus) {
-		qsort(cpus, count.nr_cpus, sizeof(*cpus), compare_numbers);
+		qsort(cpus, count.nr_cpus, sizeof(*cpus), compare_unsigned);
 		count.list = format_list(cpus, count.nr_cpus);
 	}
 	free(cpus);
@@ -241,7 +235,7 @@ static char *common_nodes(const struct mem_policy *mem)
 {
 	char *list;
 
-	if (mem->kind != MEM_INTERLEAVE && mem->kind != MEM_BIND)
+	if (!mem->nr)
 		return NULL;
 	list = format_list(mem->nodes, mem->nr);
 	if (!list)
@@ -445,7 +439,7 @@ static json_t *memory_nodes_json(const struct mem_policy *mem)
 {
 	json_t *nodes;
 
-	if (mem->kind != MEM_INTERLEAVE && mem->kind != MEM_BIND)
+	if (!mem->nr)
 		return json_null();
 	nodes = json_array();
 	for (unsigned i = 0; nodes && i < mem->nr; i++)

@@ -361,9 +361,12 @@ static int load_kind(struct topo *topo, unsigned at, hwloc_bitmap_t cpus)
 	const char *name, *mhz;
 	unsigned nr;
 
+	/* Kinds are advice: what hwloc does not tell of one is left out. */
 	if (hwloc_cpukinds_get_info(topo->hwloc, at, cpus, &kind->efficiency, &nr, &infos,
-				    0))
-		return -errno;
+				    0)) {
+		hwloc_bitmap_zero(cpus);
+		nr = 0;
+	}
 	name = kind_info(infos, nr, "CoreType");
 	mhz = kind_info(infos, nr, "FrequencyMaxMHz");
 	kind->name = strdup(name ? name : "");
