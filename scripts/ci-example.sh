@@ -12,7 +12,7 @@
 #	PAGEZONE_BASE_ENGINE	with what it is compared in the same run, in turns; no baseline is stored then
 #	PAGEZONE_BASELINE	the stored baseline (pagezone-baseline.json)
 #	PAGEZONE_UPDATE		yes: a result that passes replaces it
-#	PAGEZONE_ROUNDS		rounds of each cell (12)
+#	PAGEZONE_ROUNDS		rounds of each cell (12), or auto: see -R
 #	PAGEZONE_THRESHOLD	percent that a cell may be slower (10)
 #	PAGEZONE_OUTPUT		the directory for (pagezone-results)
 #		result.json	what was measured

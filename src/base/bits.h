@@ -55,6 +55,14 @@ static inline unsigned ilog2_u64(uint64_t x)
 	return 63 - (unsigned)__builtin_clzll(x);
 }
 
+/* For qsort() and bsearch(). */
+static inline int compare_unsigned(const void *a, const void *b)
+{
+	unsigned x = *(const unsigned *)a, y = *(const unsigned *)b;
+
+	return (x > y) - (x < y);
+}
+
 /* Tell the CPU that this is a spin loop. */
 static inline void cpu_relax(void)
 {

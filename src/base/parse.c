@@ -274,3 +274,21 @@ int parse_list(const char *s, unsigned **list, size_t *nr)
 	*nr = found.nr;
 	return 0;
 }
+
+int parse_list_why(const char *s, const char *wanted, unsigned **list, unsigned *nr,
+		   struct reason *why)
+{
+	size_t nr_found;
+	int err = parse_list(s, list, &nr_found);
+
+	if (err == -ENOMEM)
+		return reason_set(why, err, "out of memory");
+	if (err == -ERANGE)
+		return reason_set(why, -EINVAL,
+				  "a number that is too large, or more than %d numbers",
+				  PARSE_MAX_LIST);
+	if (err)
+		return reason_set(why, err, "not %s", wanted);
+	*nr = (unsigned)nr_found;
+	return 0;
+}

@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/reason.h"
+
 #define PARSE_MAX_THREADS 256
 
 /*
@@ -59,5 +61,11 @@ int parse_threads(const char *s, unsigned **list, size_t *nr);
  * more than PARSE_MAX_LIST numbers; or -ENOMEM.
  */
 int parse_list(const char *s, unsigned **list, size_t *nr);
+/*
+ * The same for an option's argument: -EINVAL, or -ENOMEM, with @why. @wanted is what would
+ * be right: "a list of node numbers such as 0-1,3".
+ */
+int parse_list_why(const char *s, const char *wanted, unsigned **list, unsigned *nr,
+		   struct reason *why);
 
 #endif /* BASE_PARSE_H */

@@ -70,8 +70,8 @@ struct bench_conf {
 	void (*progress)(void *arg, const struct bench_progress *progress);
 	void (*warn)(void *arg, const char *text);   /* advice; each text once */
 	void (*failed)(void *arg, const char *text); /* why a cell has no figure */
-	bool (*round_done)(void *arg,
-			   unsigned rounds); /* @rounds are done; false: no more */
+	/* After each round, of which @rounds are done; false: no more. */
+	bool (*round_done)(void *arg, unsigned rounds);
 	void *arg;
 };
 

@@ -113,18 +113,10 @@ void where_look(struct where *where, struct engine_worker *worker)
 
 /* ---- from workers to a sample ---- */
 
-static bool knows_node(const struct topo *topo, int nid)
-{
-	for (unsigned i = 0; i < topo->nr_nodes; i++)
-		if (topo->nodes[i].nid == (unsigned)nid)
-			return true;
-	return false;
-}
-
 /* The node that is local to a worker: that of its CPU, or where that has no memory, the nearest. */
 static int local_node(const struct topo *topo, const struct where *where)
 {
-	if (where->node < 0 || !knows_node(topo, where->node))
+	if (where->node < 0 || !topo_find_node(topo, (unsigned)where->node))
 		return where->node;
 	return (int)topo_mem_node(topo, (unsigned)where->node);
 }

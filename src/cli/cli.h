@@ -21,6 +21,8 @@ noreturn void fail(enum exit_status status, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
 struct result;
+/* The result in the file @path; ends the process when it is none. */
+struct result *result_get(const char *path);
 /* The published table @name; ends the process when there is none. @option begins the message. */
 struct result *reference_get(const char *option, const char *name);
 /* --reference NAME, once: *@reference was NULL. */

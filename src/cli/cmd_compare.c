@@ -73,19 +73,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	}
 }
 
-static struct result *load(const char *path)
-{
-	struct result *result;
-	struct reason why;
-	int err = result_load(&result, path, &why);
-
-	if (err == -ENOMEM)
-		no_memory();
-	if (err)
-		fail(EXIT_USAGE, "%s", why.text);
-	return result;
-}
-
 /* The sides of one run. */
 static void compare_own(const struct input *input, const struct result *result)
 {
@@ -131,7 +118,7 @@ static void compare_files(const struct input *input, struct result *first,
 	if (!files[0].side)
 		no_memory();
 	for (unsigned i = 1; i < input->nr_paths; i++) {
-		struct result *other = load(input->paths[i]);
+		struct result *other = result_get(input->paths[i]);
 		char name[24] = "patched";
 
 		if (i > 1)
@@ -175,7 +162,7 @@ static int compare(const struct input *input)
 {
 	struct gates gates = gate_options_gates(&input->gates);
 	struct compared compared = { .nr_files = input->nr_paths, .per = input->per };
-	struct result *result = load(input->paths[0]);
+	struct result *result = result_get(input->paths[0]);
 	struct comparison comparison;
 	struct outcomes outcomes;
 	int err, status;

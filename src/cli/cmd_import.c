@@ -42,6 +42,17 @@ static const char *data_dir(void)
 	return dir && *dir ? dir : PKGDATADIR;
 }
 
+struct result *result_get(const char *path)
+{
+	struct result *result = NULL;
+	struct reason why = { "" };
+	int err = result_load(&result, path, &why);
+
+	if (err)
+		fail(err == -ENOMEM ? EXIT_CANNOT : EXIT_USAGE, "%s", why.text);
+	return result;
+}
+
 struct result *reference_get(const char *option, const char *name)
 {
 	struct result *result = NULL;

@@ -196,17 +196,6 @@ static int draw(FILE *script, const char *output)
 	return EXIT_CANNOT;
 }
 
-static struct result *load(const char *path)
-{
-	struct result *result;
-	struct reason why;
-	int err = result_load(&result, path, &why);
-
-	if (err)
-		fail(err == -ENOMEM ? EXIT_CANNOT : EXIT_USAGE, "%s", why.text);
-	return result;
-}
-
 /* Whether the sides that stand for two files measured the same; says what differs. */
 static bool is_comparable(const struct input *input, unsigned number,
 			  const struct result *first, unsigned base,
@@ -231,36 +220,33 @@ static bool is_comparable(const struct input *input, unsigned number,
 }
 
 /*
- * The speed-ups of files over the first one, as compare has them: a result of one side of each. NULL: one file
- * has nothing to be compared with, or several sides of which none is called patched; then they have speed-ups of
- * their own.
+ * The speed-ups of files over the first one, as compare has them: a result of one side of
+ * each. NULL: one file has nothing to be compared with, or several sides of which none is
+ * called patched; then they have speed-ups of their own.
  */
-static struct result *compare_files(const struct input *input)
+static struct result *compare_files(const struct input *input,
+				    struct result *const *results)
 {
-	struct result *joined = load(input->names[0]);
 	unsigned base = 0, side = 0; /* of what is not used then */
+	struct result *joined = NULL;
 	struct comparison comparison;
 	struct reason why;
 	int err;
 
-	if (input->nr < 2 || result_pick_side(joined, NULL, &base, &why))
-		goto none;
-	for (unsigned i = 1; i < input->nr; i++) {
-		struct result *other = load(input->names[i]);
-		bool same = !result_pick_side(other, NULL, &side, &why) &&
-			    is_comparable(input, i, joined, base, other, side);
+	if (input->nr < 2 || result_pick_side(results[0], NULL, &base, &why))
+		return NULL;
+	err = result_copy_side(&joined, results[0], base, "baseline");
+	for (unsigned i = 1; !err && i < input->nr; i++) {
 		char name[24];
 
-		snprintf(name, sizeof(name), "file %u", i);
-		if (same && ((i == 1 && result_keep_side(joined, base, "baseline")) ||
-			     result_join(joined, other, side, name)))
-			fail(EXIT_CANNOT, "out of memory");
-		base = 0;
-		result_free(other);
-		if (!same)
+		if (result_pick_side(results[i], NULL, &side, &why) ||
+		    !is_comparable(input, i, results[0], base, results[i], side))
 			goto none;
+		snprintf(name, sizeof(name), "file %u", i);
+		err = result_join(joined, results[i], side, name);
 	}
-	err = result_derive(joined);
+	if (!err)
+		err = result_derive(joined);
 	if (!err)
 		err = comparison_init(&comparison, joined, false);
 	if (err == -E2BIG)
@@ -306,8 +292,8 @@ int cmd_plot(int argc, char **argv)
 	if (!input.nr)
 		fail(EXIT_USAGE, "plot needs a RESULT");
 	for (unsigned i = 0; i < input.nr; i++)
-		results[i] = load(input.names[i]);
-	between = compare_files(&input);
+		results[i] = result_get(input.names[i]);
+	between = compare_files(&input, results);
 	script = scratch("script");
 	err = report_plot((const struct result *const *)results, input.names, input.nr,
 			  between, input.per, format, script, &why);

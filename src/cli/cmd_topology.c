@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bits.h"
 #include "base/format.h"
 #include "base/parse.h"
 #include "bench/bench.h"
@@ -15,12 +16,13 @@
 #include "result/fields.h"
 #include "sys/topo.h"
 
-enum { KEY_TOPOLOGY = 256, KEY_PIN };
+enum { KEY_TOPOLOGY = 256, KEY_PIN, KEY_MEM };
 
 struct input {
 	const char *source;
 	unsigned threads; /* 0: as many as there are CPUs */
 	struct pin pin;
+	struct mem_policy mem;
 	bool json;
 };
 
@@ -54,6 +56,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_PIN:
 		options_pin(&input->pin, arg);
 		return 0;
+	case KEY_MEM:
+		options_mem(&input->mem, arg);
+		return 0;
 	case 'f':
 		input->json = !strcmp(arg, "json");
 		if (!input->json && strcmp(arg, "table"))
@@ -82,13 +87,6 @@ static bool is_of(const struct topo_cpu *cpu, enum cpu_set set, unsigned number)
 					      cpu->kind);
 }
 
-static int compare_numbers(const void *left, const void *right)
-{
-	const unsigned *a = left, *b = right;
-
-	return *a < *b ? -1 : *a > *b;
-}
-
 /* The allowed CPUs of a package, node or kind. Ends the process where there is no memory. */
 static struct cpu_count count_cpus(const struct topo *topo, enum cpu_set set,
 				   unsigned number)
@@ -103,7 +101,7 @@ static struct cpu_count count_cpus(const struct topo *topo, enum cpu_set set,
 		count.nr_cores += !topo->cpus[i].smt;
 	}
 	if (cpus) {
-		qsort(cpus, count.nr_cpus, sizeof(*cpus), compare_numbers);
+		qsort(cpus, count.nr_cpus, sizeof(*cpus), compare_unsigned);
 		count.list = format_list(cpus, count.nr_cpus);
 	}
 	free(cpus);
@@ -232,8 +230,24 @@ static void print_caches(const struct topo *topo)
 	}
 }
 
-static void print_plan(const struct placement *plan, unsigned nr)
+/* "0-3,8": the nodes that memory comes from, whoever the worker is. NULL: each has its own. */
+static char *common_nodes(const struct mem_policy *mem)
 {
+	char *list;
+
+	if (!mem->nr)
+		return NULL;
+	list = format_list(mem->nodes, mem->nr);
+	if (!list)
+		fail(EXIT_CANNOT, "out of memory");
+	return list;
+}
+
+static void print_plan(const struct placement *plan, unsigned nr,
+		       const struct mem_policy *mem)
+{
+	char *nodes = common_nodes(mem);
+
 	printf("%7s%6s%6s%10s%8s%16s\n", "worker", "CPU", "node", "package", "core",
 	       "memory of node");
 	for (unsigned i = 0; i < nr; i++) {
@@ -242,9 +256,13 @@ static void print_plan(const struct placement *plan, unsigned nr)
 		print_number(6, plan[i].node);
 		print_number(10, plan[i].package);
 		print_number(8, plan[i].core);
-		print_number(16, plan[i].mem_node);
+		if (nodes)
+			printf("%16s", nodes);
+		else
+			print_number(16, plan[i].mem_node);
 		putchar('\n');
 	}
+	free(nodes);
 }
 
 static void print_text(const struct topo *topo, const struct placement *plan, unsigned nr,
@@ -268,11 +286,13 @@ static void print_text(const struct topo *topo, const struct placement *plan, un
 	print_distances(topo);
 	print_kinds(topo);
 	print_caches(topo);
-	printf("\n%u worker%s, --pin %s:\n", nr, nr == 1 ? "" : "s",
-	       pin_text(&input->pin));
-	print_plan(plan, nr);
+	printf("\n%u worker%s, --pin %s, --mem %s:\n", nr, nr == 1 ? "" : "s",
+	       pin_text(&input->pin), mem_policy_text(&input->mem));
+	print_plan(plan, nr, &input->mem);
 	if (topo_kinds_differ(topo, plan, nr, &kinds))
 		printf("\nnote: workers on CPUs of different kinds: %s\n", kinds.text);
+	if (input->mem.kind == MEM_REMOTE && mem_nr_nodes(topo) < 2)
+		printf("\nnote: there is one node with memory: remote is local\n");
 }
 
 /* ---- as JSON ---- */
@@ -415,21 +435,35 @@ static json_t *workers_json(const struct topo *topo, const struct placement *pla
 	return workers;
 }
 
+static json_t *memory_nodes_json(const struct mem_policy *mem)
+{
+	json_t *nodes;
+
+	if (!mem->nr)
+		return json_null();
+	nodes = json_array();
+	for (unsigned i = 0; nodes && i < mem->nr; i++)
+		nodes = appended(nodes, json_integer(mem->nodes[i]));
+	return nodes;
+}
+
 static int print_json(const struct topo *topo, const struct placement *plan, unsigned nr,
 		      const struct input *input)
 {
 	json_t *root = json_pack(
-		"{s:o, s:i, s:i, s:i, s:i, s:s, s:s, s:s?, s:s, s:o, s:o, s:o, s:o, s:o, "
-		"s:o}",
+		"{s:o, s:i, s:i, s:i, s:i, s:s, s:s, s:s?, s:s, s:s, s:o, s:o, s:o, s:o, "
+		"s:o, s:o, s:o}",
 		"topology",
 		fields_string(topo->is_this_machine ? "this machine" : input->source),
 		"packages", (int)topo->nr_packages, "cores", (int)topo->nr_cores,
 		"machine_cpus", (int)topo->nr_machine_cpus, "cpus", (int)topo->nr_cpus,
 		"allowed_cpus", topo->allowed_list, "offline_cpus", topo->offline_list,
-		"note", topo->missing, "pin", pin_text(&input->pin), "package_list",
-		packages_json(topo), "nodes", nodes_json(topo), "distances",
-		distances_json(topo), "kinds", kinds_json(topo), "caches",
-		caches_json(topo), "workers", workers_json(topo, plan, nr));
+		"note", topo->missing, "pin", pin_text(&input->pin), "mem",
+		mem_policy_text(&input->mem), "memory_nodes",
+		memory_nodes_json(&input->mem), "package_list", packages_json(topo),
+		"nodes", nodes_json(topo), "distances", distances_json(topo), "kinds",
+		kinds_json(topo), "caches", caches_json(topo), "workers",
+		workers_json(topo, plan, nr));
 	int err;
 
 	if (!root)
@@ -447,7 +481,9 @@ int cmd_topology(int argc, char **argv)
 		  "How many workers are planned (default: as many as CPUs)", 0 },
 		{ "topology", KEY_TOPOLOGY, "TOPOLOGY", 0,
 		  "Another machine: an hwloc synthetic string or XML file", 0 },
-		{ "pin", KEY_PIN, PIN_SYNTAX, 0, "The policy (default spread)", 0 },
+		{ "pin", KEY_PIN, PIN_SYNTAX, 0, "Which CPUs (default spread)", 0 },
+		{ "mem", KEY_MEM, MEM_SYNTAX, 0, "Which nodes' memory (default local)",
+		  0 },
 		{ "format", 'f', "table|json", 0, "Of standard output (default table)",
 		  0 },
 		{ 0 },
@@ -467,18 +503,22 @@ int cmd_topology(int argc, char **argv)
 	if (err)
 		fail(input.source ? EXIT_USAGE : EXIT_CANNOT, "%s", why.text);
 	options_check_pin(&input.pin, topo);
+	options_resolve_mem(&input.mem, &input.pin, topo);
 	if (!input.threads)
 		input.threads = topo->nr_cpus < BENCH_MAX_THREADS ? topo->nr_cpus :
 								    BENCH_MAX_THREADS;
 	err = topo_plan(topo, &input.pin, input.threads, plan);
 	if (err)
 		fail(EXIT_CANNOT, "no plan: %s", strerror(-err));
+	for (unsigned i = 0; i < input.threads; i++)
+		plan[i].mem_node = mem_policy_node(&input.mem, topo, plan[i].mem_node);
 	if (input.json)
 		err = print_json(topo, plan, input.threads, &input);
 	else
 		print_text(topo, plan, input.threads, &input);
 	topo_free(topo);
 	pin_destroy(&input.pin);
+	mem_policy_destroy(&input.mem);
 	if (err || fflush(stdout) || ferror(stdout)) {
 		say("standard output: %s", strerror(err ? -err : errno));
 		return EXIT_CANNOT;

@@ -123,7 +123,7 @@ _pagezone()
 		import) options=--output ;;
 		plot) options='--output --per' ;;
 		compare) options=$compare ;;
-		topology) options='--topology --threads --pin --format' ;;
+		topology) options='--topology --threads --pin --mem --format' ;;
 		*) options= ;;
 		esac
 		if [[ $command == compare && $cur != -* ]]; then

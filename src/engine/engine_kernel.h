@@ -36,8 +36,8 @@ struct kernel_worker {
 	bool write;		/* what the loop does */
 	bool filled;		/* the file was made by kernel_fill(), not by stores */
 	uint64_t failed_offset; /* where populating failed */
-	struct numamem_task
-		before; /* the policy of the thread, when it had to be changed */
+	/* The policy of the thread, when it had to be changed. */
+	struct numamem_task before;
 };
 
 /* kernel_spec.c: ops->parse and ops->destroy. */

@@ -11,6 +11,15 @@
 /* More are not named. */
 #define MAX_NAMED 6
 
+/* Of what needs different numbers of rounds, all are done with the most; 0, which is impossible, is more. */
+static void need_rounds(struct precision *precision, size_t enough)
+{
+	if (!enough || !precision->enough)
+		precision->enough = 0;
+	else if (enough > precision->enough)
+		precision->enough = enough;
+}
+
 /* A figure and its interval of @rounds rounds. 0 or -ENOMEM. */
 static int look_at(struct precision *precision, const struct precision_wanted *wanted,
 		   unsigned side, unsigned phase, unsigned threads,
@@ -127,10 +136,7 @@ static int look_at_power(struct precision *precision, struct result *result,
 		enough = enough_to_see(&comparison, cell, wanted->slowdown);
 		precision->nr_blind++;
 		precision->blind = fmax(precision->blind, cell->detectable);
-		if (!enough || !precision->enough)
-			precision->enough = 0;
-		else if (enough > precision->enough)
-			precision->enough = enough;
+		need_rounds(precision, enough);
 	}
 	comparison_destroy(&comparison);
 	return 0;
@@ -151,14 +157,8 @@ int precision_find(struct precision *precision, struct result *result,
 	*precision = (struct precision){ .enough = INTERVAL_ENOUGH };
 	err = result->nr_speedups ? look_at_speedups(precision, result, wanted) :
 				    look_at_medians(precision, result, wanted);
-	for (unsigned i = 0; i < precision->nr_wide; i++) {
-		size_t enough = precision->wide[i].enough;
-
-		if (!enough || !precision->enough)
-			precision->enough = 0;
-		else if (enough > precision->enough)
-			precision->enough = enough;
-	}
+	for (unsigned i = 0; i < precision->nr_wide; i++)
+		need_rounds(precision, precision->wide[i].enough);
 	if (!err && result->nr_speedups && !isnan(wanted->slowdown))
 		err = look_at_power(precision, result, wanted);
 	if (precision->nr_wide)

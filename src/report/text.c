@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bits.h"
 #include "base/format.h"
 
 #define LINE_WIDTH 80
@@ -149,13 +150,6 @@ static bool has_threads(const unsigned *threads, unsigned nr, unsigned wanted)
 		if (threads[i] == wanted)
 			return true;
 	return false;
-}
-
-static int compare_unsigned(const void *a, const void *b)
-{
-	unsigned x = *(const unsigned *)a, y = *(const unsigned *)b;
-
-	return (x > y) - (x < y);
 }
 
 int text_threads(const struct result *result, unsigned **threads, unsigned *nr)

@@ -90,13 +90,6 @@ static bool block_has(const struct block *block, const struct result_sample *sam
 	return sample->phase == block->phase && sample->threads == block->threads;
 }
 
-static int compare_runs(const void *a, const void *b)
-{
-	unsigned x = *(const unsigned *)a, y = *(const unsigned *)b;
-
-	return (x > y) - (x < y);
-}
-
 /* Rounds may have any numbers: that of a file's only one may be a million. */
 static int block_find_runs(struct block *block)
 {
@@ -109,7 +102,7 @@ static int block_find_runs(struct block *block)
 	for (unsigned i = 0; i < result->nr_samples; i++)
 		if (block_has(block, &result->samples[i]))
 			block->runs[nr++] = result->samples[i].round;
-	qsort(block->runs, nr, sizeof(*block->runs), compare_runs);
+	qsort(block->runs, nr, sizeof(*block->runs), compare_unsigned);
 	for (unsigned i = 0; i < nr; i++)
 		if (!i || block->runs[i] != block->runs[block->nr_runs - 1])
 			block->runs[block->nr_runs++] = block->runs[i];
@@ -119,7 +112,7 @@ static int block_find_runs(struct block *block)
 static unsigned block_run(const struct block *block, unsigned round)
 {
 	const unsigned *run = bsearch(&round, block->runs, block->nr_runs,
-				      sizeof(*block->runs), compare_runs);
+				      sizeof(*block->runs), compare_unsigned);
 
 	return (unsigned)(run - block->runs);
 }

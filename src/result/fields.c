@@ -231,6 +231,14 @@ static size_t utf8_length(const unsigned char *s)
 	return 0;
 }
 
+json_t *fields_unless(int failed, json_t *value)
+{
+	if (!failed)
+		return value;
+	json_decref(value);
+	return NULL;
+}
+
 json_t *fields_string(const char *text)
 {
 	static const char replacement[] = "\xef\xbf\xbd"; /* U+FFFD */

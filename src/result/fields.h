@@ -63,6 +63,9 @@ json_t *fields_string(const char *text);
 /* A seed: a number, or from 2^63 on, which jansson cannot read, a string of digits. */
 json_t *fields_seed(uint64_t seed);
 
+/* @value, or NULL after dropping it when something @failed. */
+json_t *fields_unless(int failed, json_t *value);
+
 /* Adds the fields of @base to @object. 0 or -ENOMEM (also when @object is NULL). */
 int fields_store(json_t *object, const struct field *fields, const void *base);
 /* Only those of @groups. */

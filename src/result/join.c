@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "stats/histogram.h"
+
 int result_pick_side(const struct result *result, const char *name, unsigned *side,
 		     struct reason *why)
 {
@@ -83,37 +85,86 @@ static bool find_phase(const struct result *result, const char *name, unsigned *
 	return false;
 }
 
-int result_join(struct result *result, struct result *other, unsigned side,
+/* A copy of @nr elements at @from, NULL of NULL. */
+static void *copy_array(const void *from, size_t nr, size_t size)
+{
+	void *copy = from ? reallocarray(NULL, nr + 1, size) : NULL;
+
+	return copy ? memcpy(copy, from, nr * size) : NULL;
+}
+
+/* @to has room for as many workers. On -ENOMEM it is incomplete, but may be destroyed. */
+static int copy_sample(struct result_sample *to, const struct result_sample *from)
+{
+	const struct result_counters *counters = &from->counters;
+	struct result_worker *workers = to->workers;
+
+	*to = *from;
+	to->workers = workers;
+	if (workers)
+		memcpy(workers, from->workers, from->nr_workers * sizeof(*workers));
+	to->failure = from->failure ? strdup(from->failure) : NULL;
+	to->counters.pages_by_node = copy_array(counters->pages_by_node,
+						counters->nr_nodes,
+						sizeof(*counters->pages_by_node));
+	to->times.ns = copy_array(from->times.ns, from->times.nr, sizeof(*to->times.ns));
+	to->times.histogram =
+		copy_array(from->times.histogram, 1, sizeof(*to->times.histogram));
+	if (!to->failure == !from->failure &&
+	    !to->counters.pages_by_node == !counters->pages_by_node &&
+	    !to->times.ns == !from->times.ns &&
+	    !to->times.histogram == !from->times.histogram)
+		return 0;
+	return -ENOMEM;
+}
+
+int result_join(struct result *result, const struct result *other, unsigned side,
 		const char *name)
 {
 	unsigned number = result->nr_sides, phase;
+	const char *mount = other->sides[side].mount;
 
 	if (result_add_side(result, name, other->sides[side].spec))
 		return -ENOMEM;
-	result->sides[number].mount = other->sides[side].mount;
-	other->sides[side].mount = NULL;
+	result->sides[number].mount = mount ? strdup(mount) : NULL;
+	if (mount && !result->sides[number].mount)
+		return -ENOMEM;
 	for (unsigned i = 0; i < other->nr_samples; i++) {
-		struct result_sample *from = &other->samples[i], *to;
+		const struct result_sample *from = &other->samples[i];
+		struct result_sample *to;
 
 		if (from->side != side || !has_threads(result, from->threads) ||
 		    !find_phase(result, other->phases[from->phase].name, &phase))
 			continue;
-		to = result_add_sample(result, 0);
-		if (!to)
+		to = result_add_sample(result, from->nr_workers);
+		if (!to || copy_sample(to, from))
 			return -ENOMEM;
-		*to = *from;
 		to->side = number;
 		to->phase = phase;
-		from->workers = NULL;
-		from->nr_workers = 0;
-		from->failure = NULL;
-		from->counters.pages_by_node = NULL;
-		from->counters.nr_nodes = 0;
-		from->times = (struct result_times){ .nr = 0 };
 	}
 	result->interrupted |= other->interrupted;
 	for (unsigned i = 0; i < other->nr_warnings; i++)
 		if (result_warn(result, "%s: %s", name, other->warnings[i]) < 0)
 			return -ENOMEM;
 	return 0;
+}
+
+int result_copy_side(struct result **copy, const struct result *result, unsigned side,
+		     const char *name)
+{
+	struct result *new = result_alloc();
+	int err = new ? 0 : -ENOMEM;
+
+	for (unsigned i = 0; !err && i < result->nr_phases; i++)
+		err = result_add_phase(new, result->phases[i].name,
+				       result->phases[i].title);
+	for (unsigned i = 0; !err && i < result->parameters.nr_threads; i++)
+		err = result_add_threads(new, result->parameters.threads[i]);
+	if (!err)
+		err = result_join(new, result, side, name);
+	if (err)
+		result_free(new);
+	else
+		*copy = new;
+	return err;
 }

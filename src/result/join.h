@@ -16,11 +16,18 @@ int result_pick_side(const struct result *result, const char *name, unsigned *si
 int result_keep_side(struct result *result, unsigned side, const char *name);
 
 /*
- * Appends @side of @other as a side called @name: moves its samples of those phases and thread counts that
- * @result has too. @other is good for result_free() only then, or for what its environment and parameters are.
- * 0 or -ENOMEM. Derive it anew; rounds of different runs are no pairs.
+ * Appends @side of @other as a side called @name: copies its samples of those phases and
+ * thread counts that @result has too. 0 or -ENOMEM. Derive it anew; rounds of different
+ * runs are no pairs.
  */
-int result_join(struct result *result, struct result *other, unsigned side,
+int result_join(struct result *result, const struct result *other, unsigned side,
 		const char *name);
+
+/*
+ * A result of @side alone, called @name there, with its samples, phases and thread counts
+ * but nothing of the environment and the parameters. 0 or -ENOMEM.
+ */
+int result_copy_side(struct result **copy, const struct result *result, unsigned side,
+		     const char *name);
 
 #endif

@@ -5,6 +5,9 @@
 #include <limits.h>
 #include <stdlib.h>
 
+/* As many as a Linux kernel can be built for (MAX_NUMNODES). */
+#define MAX_NODES 1024
+
 json_t *node_pages_json(const struct result_counters *counters)
 {
 	json_t *array = json_array();
@@ -17,10 +20,7 @@ json_t *node_pages_json(const struct result_counters *counters)
 			array, json_pack("{s:i,s:I}", "node", (int)node->node, "pages",
 					 (json_int_t)node->pages));
 	}
-	if (!failed)
-		return array;
-	json_decref(array);
-	return NULL;
+	return fields_unless(failed, array);
 }
 
 static int load_nodes(const struct place *place, const json_t *array,
@@ -29,7 +29,7 @@ static int load_nodes(const struct place *place, const json_t *array,
 	size_t nr = json_array_size(array);
 	uint64_t node, pages, left = counters->pages_sampled;
 
-	if (nr > FIELD_MAX_THREADS)
+	if (nr > MAX_NODES)
 		return place_error(place, -EINVAL, "pages_by_node has too many elements");
 	counters->pages_by_node = calloc(nr + 1, sizeof(*counters->pages_by_node));
 	if (!counters->pages_by_node)

@@ -71,8 +71,8 @@ struct result_counters {
 
 struct result_worker {
 	int cpu, node; /* planned; -1: not pinned (JSON: null) */
-	int cpu_start,
-		cpu_end; /* seen when its loop began, ended; -1: unknown (no key) */
+	/* Seen when its loop began, ended; -1: unknown (no key). */
+	int cpu_start, cpu_end;
 	uint64_t start_ns, end_ns; /* since the window opened */
 	uint64_t bytes;
 };

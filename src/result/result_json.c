@@ -14,7 +14,7 @@
 
 #include "result/fields.h"
 #include "result/node_pages.h"
-#include "stats/histogram.h"
+#include "result/times_json.h"
 
 /* After stdio failed: what errno tells, if anything. */
 static int io_error(void)
@@ -60,15 +60,6 @@ static int dump_object(FILE *out, const char *name, json_t *object)
 	return err;
 }
 
-/* @object, or NULL after dropping it when something failed. */
-static json_t *object_unless(int failed, json_t *object)
-{
-	if (!failed)
-		return object;
-	json_decref(object);
-	return NULL;
-}
-
 static json_t *json_pagezone(const struct result *result)
 {
 	json_t *object = json_object();
@@ -81,14 +72,14 @@ static json_t *json_pagezone(const struct result *result)
 		fields_string(result->command_line ? result->command_line : ""));
 	failed |=
 		json_object_set_new(object, "seed", fields_seed(result->parameters.seed));
-	return object_unless(failed, object);
+	return fields_unless(failed, object);
 }
 
 static json_t *json_environment(const struct result *result)
 {
 	json_t *object = json_object();
 
-	return object_unless(
+	return fields_unless(
 		fields_store(object, fields_environment, &result->environment), object);
 }
 
@@ -107,7 +98,7 @@ static json_t *json_parameters(const struct result *result)
 	failed |= json_object_set_new(object, "threads", threads);
 	failed |= json_object_set_new(object, "phases", phases);
 	failed |= fields_store(object, fields_parameters, parameters);
-	return object_unless(failed, object);
+	return fields_unless(failed, object);
 }
 
 static json_t *json_side(const struct result *result, unsigned number)
@@ -119,7 +110,7 @@ static json_t *json_side(const struct result *result, unsigned number)
 	failed |= json_object_set_new(object, "name", fields_string(side->name));
 	failed |= json_object_set_new(object, "spec", fields_string(side->spec));
 	failed |= fields_store(object, fields_side, side);
-	return object_unless(failed, object);
+	return fields_unless(failed, object);
 }
 
 /* What samples, cells and speed-ups begin with. */
@@ -132,7 +123,7 @@ static json_t *json_place(const struct result *result, unsigned side, unsigned p
 				      fields_string(result->sides[side].name));
 	failed |= json_object_set_new(object, "phase",
 				      fields_string(result->phases[phase].name));
-	return object_unless(failed, object);
+	return fields_unless(failed, object);
 }
 
 static json_t *json_workers(const struct result_sample *sample)
@@ -146,49 +137,7 @@ static json_t *json_workers(const struct result_sample *sample)
 		failed |= fields_store(object, fields_worker, &sample->workers[i]);
 		failed |= json_array_append_new(array, object);
 	}
-	return object_unless(failed, array);
-}
-
-/* All of them, in the order measured. */
-static json_t *json_ns(const struct result_times *times)
-{
-	json_t *array = json_array();
-	int failed = 0;
-
-	for (uint64_t i = 0; !failed && i < times->nr; i++)
-		failed |= json_array_append_new(array,
-						json_integer((json_int_t)times->ns[i]));
-	return object_unless(failed, array);
-}
-
-/* [low, high, how many] of each bucket that has any. */
-static json_t *json_buckets(const struct histogram *histogram)
-{
-	json_t *array = json_array();
-	int failed = 0;
-
-	for (unsigned i = 0; !failed && i < HISTOGRAM_NR_BUCKETS; i++)
-		if (histogram->buckets[i])
-			failed |= json_array_append_new(
-				array, json_pack("[I,I,I]", (json_int_t)histogram_low(i),
-						 (json_int_t)histogram_high(i),
-						 (json_int_t)histogram->buckets[i]));
-	return object_unless(failed, array);
-}
-
-static json_t *json_times(const struct result_times *times)
-{
-	json_t *object = json_object();
-	int failed = fields_store(object, fields_times, times);
-
-	if (times->ns) {
-		failed |= json_object_set_new(object, "ns", json_ns(times));
-		return object_unless(failed, object);
-	}
-	failed |= json_object_set_new(object, "relative_error",
-				      json_real(HISTOGRAM_RELATIVE_ERROR));
-	failed |= json_object_set_new(object, "buckets", json_buckets(times->histogram));
-	return object_unless(failed, object);
+	return fields_unless(failed, array);
 }
 
 static json_t *json_counters(const struct result_sample *sample)
@@ -201,7 +150,7 @@ static json_t *json_counters(const struct result_sample *sample)
 	if (counters->known & RESULT_PLACEMENT)
 		failed |= json_object_set_new(object, "pages_by_node",
 					      node_pages_json(counters));
-	return object_unless(failed, object);
+	return fields_unless(failed, object);
 }
 
 static json_t *json_sample(const struct result *result, unsigned number)
@@ -214,10 +163,10 @@ static json_t *json_sample(const struct result *result, unsigned number)
 	failed |= json_object_set_new(object, "workers", json_workers(sample));
 	if (sample->times.nr)
 		failed |=
-			json_object_set_new(object, "times", json_times(&sample->times));
+			json_object_set_new(object, "times", times_json(&sample->times));
 	failed |= json_object_set_new(object, "counters", json_counters(sample));
 	failed |= fields_store(object, fields_sample_end, sample);
-	return object_unless(failed, object);
+	return fields_unless(failed, object);
 }
 
 static json_t *json_cell(const struct result *result, unsigned number)
@@ -225,7 +174,7 @@ static json_t *json_cell(const struct result *result, unsigned number)
 	const struct result_cell *cell = &result->cells[number];
 	json_t *object = json_place(result, cell->side, cell->phase);
 
-	return object_unless(fields_store(object, fields_cell, cell), object);
+	return fields_unless(fields_store(object, fields_cell, cell), object);
 }
 
 static json_t *json_speedup(const struct result *result, unsigned number)
@@ -233,7 +182,7 @@ static json_t *json_speedup(const struct result *result, unsigned number)
 	const struct result_speedup *speedup = &result->speedups[number];
 	json_t *object = json_place(result, speedup->side, speedup->phase);
 
-	return object_unless(fields_store(object, fields_speedup, speedup), object);
+	return fields_unless(fields_store(object, fields_speedup, speedup), object);
 }
 
 static json_t *json_warning(const struct result *result, unsigned number)

@@ -7,7 +7,6 @@
 #include "result/result.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +16,7 @@
 #include "base/bits.h"
 #include "result/fields.h"
 #include "result/node_pages.h"
-#include "stats/histogram.h"
+#include "result/times_json.h"
 
 /* A run of 256 threads, 9 thread counts, 7 phases, 2 sides and 100 rounds has 60 MB. */
 #define MAX_FILE_BYTES ((size_t)1 << 30)
@@ -374,103 +373,6 @@ static int load_workers(struct loader *loader, const json_t *array,
 	return err;
 }
 
-/* Numbers that all have to be there: whole ones of at least 0. */
-static int load_integers(const struct place *place, const char *name, const json_t *array,
-			 size_t nr, uint64_t *numbers)
-{
-	int err = 0;
-
-	for (size_t i = 0; !err && i < nr; i++)
-		err = place_integer(place, name, json_array_get(array, i), 0, INT64_MAX,
-				    &numbers[i]);
-	return err;
-}
-
-static int load_ns(const struct place *place, const json_t *array,
-		   struct result_times *times)
-{
-	size_t nr = json_array_size(array);
-	uint64_t *ns;
-	int err;
-
-	if (nr != times->nr || nr > RESULT_MAX_TIMES)
-		return place_error(place, -EINVAL,
-				   "ns has not as many numbers as nr says");
-	ns = calloc(nr, sizeof(*ns));
-	if (!ns)
-		return -ENOMEM;
-	err = load_integers(place, "ns", array, nr, ns);
-	if (!err)
-		return result_times_set(times, ns, nr);
-	free(ns);
-	return err;
-}
-
-/* Buckets are those of stats/histogram.h; others would have another error. */
-static int load_buckets(const struct place *place, const json_t *array,
-			struct result_times *times)
-{
-	struct histogram *histogram = calloc(1, sizeof(*histogram));
-	int err = histogram ? 0 : -ENOMEM;
-
-	for (size_t i = 0; !err && i < json_array_size(array); i++) {
-		const json_t *bucket = json_array_get(array, i);
-		uint64_t numbers[3];
-		unsigned n;
-
-		err = load_integers(place, "buckets", bucket, ARRAY_SIZE(numbers),
-				    numbers);
-		if (err)
-			break;
-		n = histogram_bucket(numbers[0]);
-		if (histogram_low(n) != numbers[0] || histogram_high(n) != numbers[1])
-			err = place_error(place, -EINVAL,
-					  "buckets[%zu] is not one of this pagezone's",
-					  i);
-		else if (numbers[2] > times->nr - histogram->nr)
-			err = place_error(place, -EINVAL,
-					  "buckets have more numbers than nr says");
-		else
-			histogram_add(histogram, numbers[0], numbers[2]);
-	}
-	if (!err && histogram->nr != times->nr)
-		err = place_error(place, -EINVAL,
-				  "buckets have fewer numbers than nr says");
-	if (!err && (!isfinite(times->mean_ns) || times->min_ns > times->max_ns))
-		err = place_error(place, -EINVAL, "min_ns, mean_ns and max_ns cannot be");
-	if (err)
-		free(histogram);
-	else
-		result_times_set_histogram(times, histogram, times->min_ns, times->max_ns,
-					   times->mean_ns);
-	return err;
-}
-
-static int load_times(struct loader *loader, const json_t *object,
-		      struct result_times *times)
-{
-	struct place place = loader->place;
-	const json_t *ns = json_object_get(object, "ns");
-	const json_t *buckets = json_object_get(object, "buckets");
-	int err;
-
-	if (!object || json_is_null(object))
-		return 0;
-	if (!json_is_object(object))
-		return place_error(&loader->place, -EINVAL, "times is not an object");
-	snprintf(place.where, sizeof(place.where), "%.32stimes.", loader->place.where);
-	err = fields_load(&place, object, fields_times, times);
-	if (!err && ns)
-		err = load_ns(&place, ns, times);
-	else if (!err && buckets)
-		err = load_buckets(&place, buckets, times);
-	else if (!err)
-		err = place_error(&place, -EINVAL, "ns is missing, and so are buckets");
-	if (err)
-		result_times_destroy(times);
-	return err;
-}
-
 static int load_counters(struct loader *loader, const json_t *object,
 			 struct result_counters *counters)
 {
@@ -547,7 +449,7 @@ static int load_sample(struct loader *loader, const json_t *object)
 	if (!err)
 		err = load_workers(loader, workers, sample);
 	if (!err)
-		err = load_times(loader, json_object_get(object, "times"),
+		err = times_load(&loader->place, json_object_get(object, "times"),
 				 &sample->times);
 	if (!err)
 		err = load_counters(loader, json_object_get(object, "counters"),

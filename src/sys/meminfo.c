@@ -6,6 +6,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/bits.h"
 #include "sys/cgroup.h"
 #include "sys/sysfile.h"
 
@@ -123,7 +124,7 @@ static uint64_t node_available(unsigned nid, const char *root)
 	while (fgets(line, sizeof(line), file)) {
 		if (sscanf(line, "Node %*u %63s %llu kB", key, &kib) != 2)
 			continue;
-		for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
 			if (strcmp(key, keys[i]))
 				continue;
 			bytes += (uint64_t)kib << 10;

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/bits.h"
-#include "base/format.h"
 #include "base/parse.h"
 #include "sys/topo.h"
 
@@ -22,24 +21,6 @@ static const struct {
 	{ "none", MEM_NONE, false },
 };
 
-static int parse_nodes(struct mem_policy *policy, const char *text, struct reason *why)
-{
-	size_t nr;
-	int err = parse_list(text, &policy->nodes, &nr);
-
-	if (err == -ENOMEM)
-		return reason_set(why, err, "out of memory");
-	if (err == -ERANGE)
-		return reason_set(why, -EINVAL,
-				  "a number that is too large, or more than %d numbers",
-				  PARSE_MAX_LIST);
-	if (err)
-		return reason_set(why, err,
-				  "not a list of node numbers such as 0 or 0-1,3");
-	policy->nr = (unsigned)nr;
-	return 0;
-}
-
 int mem_policy_parse(struct mem_policy *policy, const char *text, struct reason *why)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
@@ -51,7 +32,9 @@ int mem_policy_parse(struct mem_policy *policy, const char *text, struct reason 
 					strcmp(text, kinds[i].name))
 			continue;
 		if (kinds[i].has_list)
-			err = parse_nodes(&new, text + len, why);
+			err = parse_list_why(text + len,
+					     "a list of node numbers such as 0 or 0-1,3",
+					     &new.nodes, &new.nr, why);
 		if (!err)
 			*policy = new;
 		return err;
@@ -87,52 +70,18 @@ unsigned mem_nr_nodes(const struct topo *topo)
 	return nr;
 }
 
-/* All nodes that may be used, ascending. NULL: no memory. */
-static unsigned *usable_nodes(const struct topo *topo, unsigned *nr)
-{
-	unsigned *nodes = malloc((topo->nr_nodes + 1) * sizeof(*nodes));
-
-	*nr = 0;
-	for (unsigned i = 0; nodes && i < topo->nr_nodes; i++)
-		if (may_be_used(&topo->nodes[i]))
-			nodes[(*nr)++] = topo->nodes[i].nid;
-	return nodes;
-}
-
-static int refuse_node(const struct topo *topo, unsigned nid, const char *what,
-		       struct reason *why)
-{
-	unsigned nr, *nodes = usable_nodes(topo, &nr);
-	char *list = nodes ? format_list(nodes, nr) : NULL;
-
-	reason_set(why, -EINVAL, "node %u %s; allowed are %s", nid, what,
-		   list && nr ? list : "none");
-	free(list);
-	free(nodes);
-	return -EINVAL;
-}
-
 static int check_node(const struct topo *topo, unsigned nid, struct reason *why)
 {
-	const struct topo_node *node = NULL;
+	const struct topo_node *node = topo_find_node(topo, nid);
 
-	for (unsigned i = 0; i < topo->nr_nodes && !node; i++)
-		if (topo->nodes[i].nid == nid)
-			node = &topo->nodes[i];
 	if (!node)
-		return refuse_node(topo, nid, "does not exist", why);
+		return topo_refuse_node(topo, nid, "does not exist", may_be_used, why);
 	if (!node->memory)
-		return refuse_node(topo, nid, "has no memory", why);
+		return topo_refuse_node(topo, nid, "has no memory", may_be_used, why);
 	if (!node->allowed)
-		return refuse_node(topo, nid, "may not be used (cpuset.mems)", why);
+		return topo_refuse_node(topo, nid, "may not be used (cpuset.mems)",
+					may_be_used, why);
 	return 0;
-}
-
-static int compare(const void *left, const void *right)
-{
-	unsigned a = *(const unsigned *)left, b = *(const unsigned *)right;
-
-	return a < b ? -1 : a > b;
 }
 
 int mem_policy_resolve(struct mem_policy *policy, const struct topo *topo,
@@ -143,14 +92,14 @@ int mem_policy_resolve(struct mem_policy *policy, const struct topo *topo,
 
 	if (policy->kind == MEM_INTERLEAVE) {
 		free(policy->nodes);
-		policy->nodes = usable_nodes(topo, &policy->nr);
+		policy->nodes = topo_list_nodes(topo, may_be_used, &policy->nr);
 		return policy->nodes ? 0 : reason_set(why, -ENOMEM, "out of memory");
 	}
 	for (unsigned i = 0; i < policy->nr && !err; i++)
 		err = check_node(topo, policy->nodes[i], why);
 	if (err || !policy->nr)
 		return err;
-	qsort(policy->nodes, policy->nr, sizeof(*policy->nodes), compare);
+	qsort(policy->nodes, policy->nr, sizeof(*policy->nodes), compare_unsigned);
 	for (unsigned i = 0; i < policy->nr; i++)
 		if (!nr || policy->nodes[i] != policy->nodes[nr - 1])
 			policy->nodes[nr++] = policy->nodes[i];

@@ -2,7 +2,6 @@
 #include "sys/numamem.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <numa.h>
 #include <numaif.h>
 #include <sched.h>
@@ -16,11 +15,6 @@ void numa_warn(int num, char *fmt, ...)
 {
 	(void)num;
 	(void)fmt;
-}
-
-bool numamem_available(void)
-{
-	return numa_available() >= 0;
 }
 
 /* What is to be told to the kernel. */
@@ -66,11 +60,6 @@ int numamem_bind(void *addr, size_t len, const struct mem_policy *policy, int ni
 		      0;
 	numa_bitmask_free(order.mask);
 	return err;
-}
-
-int numamem_prefer(void *addr, size_t len, unsigned nid)
-{
-	return nid > INT_MAX ? -EINVAL : numamem_bind(addr, len, NULL, (int)nid);
 }
 
 int numamem_task_set(struct numamem_task *before, const struct mem_policy *policy,

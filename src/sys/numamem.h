@@ -11,17 +11,12 @@
 /* As many as a Linux kernel can be built for. */
 #define NUMAMEM_MAX_NODES 1024
 
-/* Whether the kernel has NUMA policies and this process may set them. */
-bool numamem_available(void);
 /*
- * Pages of [@addr, @addr + @len) not yet touched come from @nid if it has any left
- * (MPOL_PREFERRED). 0 or -errno (-EPERM, -ENOSYS in containers, -EINVAL).
- */
-int numamem_prefer(void *addr, size_t len, unsigned nid);
-/*
- * The same of @nid, or, where that is negative, of the nodes of @policy: in turn (MPOL_INTERLEAVE) or any
- * of them and no other (MPOL_BIND). Nothing to ask for (no @nid, and @policy NULL or without nodes): 0, and
- * nothing is done.
+ * Asks for the pages of the mapping [@addr, @addr + @len) to come from node @nid as long as
+ * it has any (MPOL_PREFERRED), or, where that is negative, from the nodes of @policy: in
+ * turn (MPOL_INTERLEAVE) or any of them and no other (MPOL_BIND). Nothing to ask for (no
+ * @nid, and @policy NULL or without nodes): 0, and nothing is done. Else 0 or -errno
+ * (-EPERM, -ENOSYS in containers, -EINVAL).
  *
  * Of a shared mapping of a file on tmpfs it becomes the policy of that range of the file, for as
  * long as the file is there, and holds for pages that anybody allocates, by a fault or by write(2)

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/format.h"
+#include "base/bits.h"
 #include "base/parse.h"
 #include "sys/topo.h"
 
@@ -19,27 +19,9 @@ static const struct {
 	{ "cpus:", PIN_CPUS, true },
 };
 
-static int parse_pin_list(struct pin *pin, const char *text, struct reason *why)
-{
-	size_t nr;
-	int err = parse_list(text, &pin->list, &nr);
-
-	if (err == -ENOMEM)
-		return reason_set(why, err, "out of memory");
-	if (err == -ERANGE)
-		return reason_set(why, -EINVAL,
-				  "a number that is too large, or more than %d numbers",
-				  PARSE_MAX_LIST);
-	if (err)
-		return reason_set(why, err,
-				  "not a list of numbers such as 0-3,8 or 0-31:2");
-	pin->nr = (unsigned)nr;
-	return 0;
-}
-
 int pin_parse(struct pin *pin, const char *text, struct reason *why)
 {
-	for (size_t i = 0; i < sizeof(policies) / sizeof(policies[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(policies); i++) {
 		size_t len = strlen(policies[i].name);
 		struct pin new = { .policy = policies[i].policy, .text = text };
 		int err = 0;
@@ -48,7 +30,9 @@ int pin_parse(struct pin *pin, const char *text, struct reason *why)
 					   strcmp(text, policies[i].name))
 			continue;
 		if (policies[i].has_list)
-			err = parse_pin_list(&new, text + len, why);
+			err = parse_list_why(text + len,
+					     "a list of numbers such as 0-3,8 or 0-31:2",
+					     &new.list, &new.nr, why);
 		if (!err)
 			*pin = new;
 		return err;
@@ -85,42 +69,23 @@ static int check_cpu(const struct topo *topo, unsigned cpu, struct reason *why)
 			  topo->allowed_list ? topo->allowed_list : "others");
 }
 
-/* "0-3,8": nodes with CPUs that may be used. */
-static char *list_nodes(const struct topo *topo)
+static bool has_cpus(const struct topo_node *node)
 {
-	unsigned *nids = malloc((topo->nr_nodes + 1) * sizeof(*nids)), nr = 0;
-	char *text;
-
-	if (!nids)
-		return NULL;
-	for (unsigned i = 0; i < topo->nr_nodes; i++)
-		if (topo->nodes[i].nr_cpus)
-			nids[nr++] = topo->nodes[i].nid;
-	text = format_list(nids, nr);
-	free(nids);
-	return text;
+	return node->nr_cpus;
 }
 
 static int check_node(const struct topo *topo, unsigned nid, struct reason *why)
 {
-	const struct topo_node *node = NULL;
+	const struct topo_node *node = topo_find_node(topo, nid);
 	const char *what = "does not exist";
-	char *allowed;
 
-	for (unsigned i = 0; i < topo->nr_nodes && !node; i++)
-		if (topo->nodes[i].nid == nid)
-			node = &topo->nodes[i];
 	if (node && node->nr_cpus)
 		return 0;
 	if (node)
 		what = node->nr_online_cpus ?
 			       "has no CPU that may be used (affinity mask, cpuset)" :
 			       "has no CPU, only memory";
-	allowed = list_nodes(topo);
-	reason_set(why, -EINVAL, "node %u %s; allowed are %s", nid, what,
-		   allowed ? allowed : "others");
-	free(allowed);
-	return -EINVAL;
+	return topo_refuse_node(topo, nid, what, has_cpus, why);
 }
 
 int pin_check(const struct pin *pin, const struct topo *topo, struct reason *why)

@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/format.h"
+
 /* A CPU and its place in the order; ranks count from 0. */
 struct seat {
 	const struct topo_cpu *cpu;
@@ -187,12 +189,56 @@ int topo_plan(const struct topo *topo, const struct pin *pin, unsigned nr,
 	return nr_seats ? 0 : -EINVAL;
 }
 
+/* Position of node @nid, nr_nodes when there is none. */
+static unsigned node_position(const struct topo *topo, unsigned nid)
+{
+	unsigned i = 0;
+
+	while (i < topo->nr_nodes && topo->nodes[i].nid != nid)
+		i++;
+	return i;
+}
+
 const struct topo_cpu *topo_find_cpu(const struct topo *topo, unsigned cpu)
 {
 	for (unsigned i = 0; i < topo->nr_cpus; i++)
 		if (topo->cpus[i].cpu == cpu)
 			return &topo->cpus[i];
 	return NULL;
+}
+
+const struct topo_node *topo_find_node(const struct topo *topo, unsigned nid)
+{
+	unsigned position = node_position(topo, nid);
+
+	return position < topo->nr_nodes ? &topo->nodes[position] : NULL;
+}
+
+unsigned *topo_list_nodes(const struct topo *topo,
+			  bool (*is_wanted)(const struct topo_node *), unsigned *nr)
+{
+	unsigned *nids = malloc((topo->nr_nodes + 1) * sizeof(*nids));
+
+	*nr = 0;
+	for (unsigned i = 0; nids && i < topo->nr_nodes; i++)
+		if (is_wanted(&topo->nodes[i]))
+			nids[(*nr)++] = topo->nodes[i].nid;
+	return nids;
+}
+
+int topo_refuse_node(const struct topo *topo, unsigned nid, const char *what,
+		     bool (*is_allowed)(const struct topo_node *), struct reason *why)
+{
+	unsigned nr, *nids = topo_list_nodes(topo, is_allowed, &nr);
+	char *list = nids ? format_list(nids, nr) : NULL;
+
+	reason_set(why, -EINVAL, "node %u %s; allowed are %s", nid, what,
+		   !list ? "others" :
+		   *list ? list :
+			   "none");
+	free(list);
+	free(nids);
+	return -EINVAL;
 }
 
 unsigned topo_cpus_in_use(const struct topo *topo, const struct placement *placements,
@@ -254,16 +300,6 @@ bool topo_kinds_differ(const struct topo *topo, const struct placement *placemen
 	if (used > 1)
 		reason_set(what, 0, "%s", placements->cpu < 0 ? "not bound" : text);
 	return used > 1;
-}
-
-/* Position of node @nid, nr_nodes when there is none. */
-static unsigned node_position(const struct topo *topo, unsigned nid)
-{
-	unsigned i = 0;
-
-	while (i < topo->nr_nodes && topo->nodes[i].nid != nid)
-		i++;
-	return i;
 }
 
 static unsigned distance_at(const struct topo *topo, unsigned from, unsigned to)

@@ -6,7 +6,6 @@
 #include <hwloc.h>
 #include <hwloc/linux.h>
 #include <limits.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -362,9 +361,12 @@ static int load_kind(struct topo *topo, unsigned at, hwloc_bitmap_t cpus)
 	const char *name, *mhz;
 	unsigned nr;
 
+	/* Kinds are advice: what hwloc does not tell of one is left out. */
 	if (hwloc_cpukinds_get_info(topo->hwloc, at, cpus, &kind->efficiency, &nr, &infos,
-				    0))
-		return -errno;
+				    0)) {
+		hwloc_bitmap_zero(cpus);
+		nr = 0;
+	}
 	name = kind_info(infos, nr, "CoreType");
 	mhz = kind_info(infos, nr, "FrequencyMaxMHz");
 	kind->name = strdup(name ? name : "");
@@ -533,8 +535,8 @@ int topo_load(struct topo **topo, const char *source, struct reason *why)
 	}
 	new->hwloc = hwloc;
 	/* HWLOC_XMLFILE and the like make hwloc show another machine than this one. */
-	new->is_this_machine = kind ==
-			       TOPO_SOURCE_MACHINE &&hwloc_topology_is_thissystem(hwloc);
+	if (kind == TOPO_SOURCE_MACHINE)
+		new->is_this_machine = hwloc_topology_is_thissystem(hwloc);
 	err = topo_fill(new, why);
 	if (err) {
 		topo_free(new);
@@ -591,9 +593,4 @@ int topo_bind_thread(const struct topo *topo, unsigned cpu)
 		err = -errno;
 	hwloc_bitmap_free(set);
 	return err;
-}
-
-int topo_current_cpu(void)
-{
-	return sched_getcpu();
 }

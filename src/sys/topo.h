@@ -93,6 +93,14 @@ unsigned topo_mem_node(const struct topo *topo, unsigned nid);
 
 /* NULL: no such CPU, or it is not allowed. */
 const struct topo_cpu *topo_find_cpu(const struct topo *topo, unsigned cpu);
+/* NULL: no such node; it may be one that is not allowed. */
+const struct topo_node *topo_find_node(const struct topo *topo, unsigned nid);
+/* Numbers of the nodes that @is_wanted, ascending, *@nr of them, to be freed. NULL: no memory. */
+unsigned *topo_list_nodes(const struct topo *topo,
+			  bool (*is_wanted)(const struct topo_node *), unsigned *nr);
+/* -EINVAL with @why: "node 3 @what; allowed are 0-1", of those that are @is_allowed. */
+int topo_refuse_node(const struct topo *topo, unsigned nid, const char *what,
+		     bool (*is_allowed)(const struct topo_node *), struct reason *why);
 
 enum topo_cpu_state {
 	TOPO_CPU_ABSENT,
@@ -108,8 +116,6 @@ enum topo_cpu_state topo_cpu_state(const struct topo *topo, unsigned cpu);
  * for a CPU that is offline or not allowed, -ENOSYS also when @topo is not this machine).
  */
 int topo_bind_thread(const struct topo *topo, unsigned cpu);
-/* The CPU the calling thread runs on now, or -1. */
-int topo_current_cpu(void);
 
 /* Where a worker runs and where its memory comes from; -1: where the system puts it. */
 struct placement {

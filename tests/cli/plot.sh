@@ -77,6 +77,11 @@ script()
 {
 	env PATH="$path" "$PAGEZONE" plot "$@" -o "$tmp/script.svg" && cat "$tmp/script.svg"
 }
+from_pipes()
+{
+	script <(cat "$r") <(cat "$r")
+}
+is "$(from_pipes | grep -c 'Speed-up, [0-9]* over')" 1 'files are read once: they may be pipes'
 text=$(script "$r")
 is "$(grep -c "^set ylabel 'MiB/s per thread'" <<<"$text")" 7 'a diagram a phase'
 is "$(grep -c "^set ylabel 'speed-up (times)'" <<<"$text")" 1 'and one of the speed-ups'

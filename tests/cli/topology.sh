@@ -62,8 +62,17 @@ else
 	skip 'script is not installed' 1
 fi
 
+run "$PAGEZONE" topology --topology 'pack:4 numa:1 core:2 pu:1' -t 2 --mem interleave
+like "$out" '2 workers, --pin spread, --mem interleave:' 'the policies'
+like "$out" $'\n      1     2     1         1       2             0-3' 'memory of all nodes'
+run "$PAGEZONE" topology --mem bind:77
+status_is 2 '--mem bind of a node that is not there'
+like "$err" '--mem bind:77: node 77 ' 'which is named'
+run "$PAGEZONE" topology --topology 'numa:1 core:2 pu:1' --mem remote
+like "$out" 'note: there is one node with memory: remote is local' 'nothing is remote'
+
 if ! command -v jq >/dev/null; then
-	skip 'jq is not installed' 18
+	skip 'jq is not installed' 21
 	done_testing
 fi
 
@@ -88,6 +97,14 @@ run "$PAGEZONE" topology --topology 'pack:2 numa:1 core:2 pu:1' -t 2 --pin none 
 plan 'all(.workers[]; .cpu == null and .node == null)' 'none: nowhere in particular'
 run "$PAGEZONE" topology --topology 'pack:2 numa:1 core:2 pu:1' -t 3 --pin cpus:3,0 -f json
 plan '.pin == "cpus:3,0" and [.workers[].cpu] == [3, 0, 3]' 'the policy as it was given'
+
+run "$PAGEZONE" topology --topology 'pack:4 numa:1 core:2 pu:1' -t 4 --mem remote -f json
+plan '.mem == "remote" and .memory_nodes == null and
+	all(.workers[]; .memory_node == (.node + 1) % 4)' 'remote: the next node'
+run "$PAGEZONE" topology --topology 'pack:4 numa:1 core:2 pu:1' -t 4 --mem bind:3,1 -f json
+plan '.memory_nodes == [1, 3] and all(.workers[]; .memory_node == null)' 'bind: nodes for all'
+run "$PAGEZONE" topology --topology 'numa:1 core:2 pu:1' --mem none -f json
+plan '.mem == "none" and .memory_nodes == null' 'none: no policy'
 
 run "$PAGEZONE" topology --topology "$data/topology-memory.xml" -f json
 plan '.distances == [[10, 31, 20], [31, 10, 17], [20, 17, 10]]' 'distances'

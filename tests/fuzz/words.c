@@ -15,6 +15,7 @@
 #include "report/compare.h"
 #include "report/gate.h"
 #include "result/import.h"
+#include "sys/mempolicy.h"
 #include "sys/mountinfo.h"
 #include "sys/pin.h"
 
@@ -218,13 +219,39 @@ static void table_2017(char *text)
 	table(tables[1], text);
 }
 
+static void word_duration(char *text)
+{
+	uint64_t seconds = 77;
+	int err = parse_duration(text, &seconds);
+
+	if (err)
+		fuzz_must((err == -EINVAL || err == -ERANGE) && seconds == 77, text);
+	else
+		fuzz_must(*text >= '0' && *text <= '9' &&
+				  strlen(text + strspn(text, "0123456789")) == 1,
+			  text);
+}
+
+static void word_mem(char *text)
+{
+	struct mem_policy policy = { .nr = 0 };
+	struct reason why = { "" };
+	int err = mem_policy_parse(&policy, text, &why);
+
+	if (err)
+		fuzz_must(err == -EINVAL && *why.text && !policy.nodes, text);
+	else
+		fuzz_must(!strcmp(mem_policy_text(&policy), text), text);
+	mem_policy_destroy(&policy);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	/* Their order is that of the corpus: new ones go to the end. */
 	static void (*const readers[])(char *text) = {
-		word_size,   word_number, word_threads,	   word_phases,
-		word_engine, word_gate,	  word_regression, word_mount,
-		table_2013,  table_2017,  word_list,	   word_pin,
+		word_size, word_number,	    word_threads,  word_phases, word_engine,
+		word_gate, word_regression, word_mount,	   table_2013,	table_2017,
+		word_list, word_pin,	    word_duration, word_mem,
 	};
 	char *text;
 

@@ -47,14 +47,10 @@ status_is 0 'goes on where node 1 has no CPU that is online'
 holds '[.samples[].workers[].cpu] | unique == [0, 1, 4, 5, 6, 7]' 'with the CPUs that are left'
 
 of pin-node
-if [ "$status" -eq 2 ]; then
-	skip 'pagezone has no --pin node:LIST' 3
-else
-	holds '[.workers[].cpu] | sort == [4, 5, 6, 7]' '--pin node:2-3: on their CPUs'
-	of pin-offline
-	status_is 2 '--pin with a CPU that is offline: usage'
-	of balancing
-	like "$out$err" 'NUMA balancing is on' 'NUMA balancing is warned of'
-fi
+holds '[.workers[].cpu] | sort == [4, 5, 6, 7]' '--pin node:2-3: on their CPUs'
+of pin-offline
+status_is 2 '--pin with a CPU that is offline: usage'
+of balancing
+like "$out$err" 'NUMA balancing is on' 'NUMA balancing is warned of'
 
 done_testing

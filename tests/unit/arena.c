@@ -205,13 +205,11 @@ static void placement(void)
 	struct arena arena = { 0 };
 	void *p = mmap(NULL, HUGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
 		       -1, 0);
-	int err = numamem_prefer(p, HUGE, 0);
+	int err = numamem_bind(p, HUGE, NULL, 0);
 
 	ok(err == 0 || err == -EPERM || err == -ENOSYS || err == -EINVAL,
 	   "placing on node 0 works or is forbidden (%d)", err);
-	ok(numamem_prefer(p, HUGE, 1u << 30) < 0, "an impossible node is refused");
-	if (err != -ENOSYS)
-		ok(numamem_available(), "then policies are available");
+	ok(numamem_bind(p, HUGE, NULL, 1 << 30) < 0, "an impossible node is refused");
 	munmap(p, HUGE);
 	ok(!arena_resize(&arena, &nid, &bytes, 1, NULL) && !arena.bind_err == !err,
 	   "the arena knows whether it was placed");

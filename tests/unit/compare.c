@@ -2,20 +2,12 @@
 /* What a comparison finds in made-up results whose truth is known. */
 #include "report/compare.h"
 
+#include <errno.h>
+
 #include "base/bits.h"
+#include "draw.h"
 #include "fixture.h"
 #include "result/join.h"
-#include "stats/random.h"
-
-static double uniform(struct random *random)
-{
-	return ((double)random_below(random, 1ULL << 32) + 0.5) / 4294967296.0;
-}
-
-static double normal(struct random *random)
-{
-	return sqrt(-2 * log(uniform(random))) * cos(2 * M_PI * uniform(random));
-}
 
 static const unsigned threads[] = { 1, 2, 4, 8, 16, 32, 64, 128, 256 };
 static const char *const phase_names[] = { "initial-writer", "rewriter",

@@ -3,22 +3,12 @@
 #include <math.h>
 
 #include "base/bits.h"
-#include "stats/random.h"
+#include "draw.h"
 #include "stats/significance.h"
 #include "stats/stats.h"
 #include "tap.h"
 
 enum { MOST_ROUNDS = 40, DRAWS = 8000, TABLES = 2000, CELLS = 63 };
-
-static double uniform(struct random *random)
-{
-	return ((double)random_below(random, 1ULL << 32) + 0.5) / 4294967296.0;
-}
-
-static double normal(struct random *random)
-{
-	return sqrt(-2 * log(uniform(random))) * cos(2 * M_PI * uniform(random));
-}
 
 enum shape { NORMAL, LOG_NORMAL, BIMODAL, DRIFTING, NR_SHAPES };
 static const char *const shapes[] = { "normal", "log-normal", "bimodal", "drifting" };

@@ -3,9 +3,9 @@
 #include "report/precision.h"
 
 #include "base/bits.h"
+#include "draw.h"
 #include "fixture.h"
 #include "report/compare.h"
-#include "stats/random.h"
 #include "stats/stats.h"
 
 static const unsigned threads[] = { 1, 2 };
@@ -201,14 +201,6 @@ static void without_speedups(void)
 	   "and when all are void there is nothing to wait for");
 	precision_destroy(&precision);
 	result_free(result);
-}
-
-static double normal(struct random *random)
-{
-	double u = ((double)random_below(random, 1ULL << 32) + 0.5) / 4294967296.0;
-	double v = ((double)random_below(random, 1ULL << 32) + 0.5) / 4294967296.0;
-
-	return sqrt(-2 * log(u)) * cos(2 * M_PI * v);
 }
 
 /* A cell alone, the worst case: 2 % of noise, no difference, until its interval is within 2 %. */

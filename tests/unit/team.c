@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -394,7 +395,7 @@ static void check_refusal(void)
 
 static void report_cpu(void *arg, unsigned id)
 {
-	((int *)arg)[id] = topo_current_cpu();
+	((int *)arg)[id] = sched_getcpu();
 }
 
 static void check_binding(bool processes)

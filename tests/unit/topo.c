@@ -142,7 +142,7 @@ static void *binding(void *arg)
 		unsigned cpu = topo->cpus[topo->nr_cpus - 1 - i].cpu;
 
 		err = topo_bind_thread(topo, cpu);
-		agree += !err && topo_current_cpu() == (int)cpu;
+		agree += !err && sched_getcpu() == (int)cpu;
 	}
 	if (err == -EPERM || err == -ENOSYS)
 		skip("binding is forbidden here", 1);
