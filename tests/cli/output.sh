@@ -58,6 +58,12 @@ else
 	skip 'jq is not installed' 3
 fi
 
+# nobody at the other end of a FIFO
+mkfifo "$tmp/fifo"
+run timeout -s KILL 20 "$PAGEZONE" run --engine null -q -t 1 -S 4m -i reader -R 1 -o "$tmp/fifo"
+status_is 3 '-o to a FIFO that nobody reads does not wait'
+like "$err" 'fifo: No such device or address' 'and says so'
+
 # the progress line: on a terminal, and only there
 if command -v script >/dev/null; then
 	script -qec "'$PAGEZONE' speedup -t 1,2 -S 32m -R 3 >'$tmp/table'" "$tmp/typescript" \
