@@ -274,11 +274,11 @@ run "$PAGEZONE" speedup -q -t 1,2 -S 4m -R 1 -i reader -f markdown
 status_is 0 'speedup -f markdown'
 like "$out" $'\n\\| threads \\| 1 \\| 2 \\|\n\\| :--- \\| ---: \\| ---: \\|\n\\| baseline \\| [0-9]+ \\| [0-9]+ \\|\n\\| patched \\| ' 'has a table'
 
-env --default-signal=TERM timeout -s TERM --preserve-status 1 "$PAGEZONE" run --engine null -q -t 1 -S 4m -i reader \
+env --default-signal=TERM timeout -s TERM --preserve-status 1 "$PAGEZONE" run --engine memory -q -t 1 -S 4m -i reader \
 	-R auto --precision 0.0001 -f markdown >stopped.md
 is "$?" 143 'interrupted: status 143'
 like "$(cat stopped.md)" $'\n- interrupted: ' 'is said in the Markdown'
-run "$PAGEZONE" run --engine null -q -t 1 -S 4m -i reader -R auto --precision 0.0001 --budget 1s -f markdown
+run "$PAGEZONE" run --engine memory -q -t 1 -S 4m -i reader -R auto --precision 0.0001 --budget 1s -f markdown
 like "$out" $'\n- warning: --rounds auto ended after ' 'and so are warnings'
 
 done_testing

@@ -73,7 +73,7 @@ if command -v script >/dev/null; then
 	script -qec "'$PAGEZONE' speedup -q -t 1,2 -S 32m -R 3 >'$tmp/table'" "$tmp/typescript" \
 		>/dev/null 2>&1 </dev/null
 	unlike "$(cat "$tmp/typescript")" 'round [123] of 3' 'none with -q'
-	script -qec "'$PAGEZONE' run --engine null -t 1 -S 4m -i reader -R auto --precision 0.001 --budget 1s" \
+	script -qec "'$PAGEZONE' run --engine memory -t 1 -S 4m -i reader -R auto --precision 0.001 --budget 1s" \
 		"$tmp/typescript" >/dev/null 2>&1 </dev/null
 	like "$(cat "$tmp/typescript")" '[01] s of 1 s, widest interval [0-9.]+ %, wanted 0\.001 %: round [0-9]+, 1 thread, ' \
 		'with --rounds auto, how far it has come'
