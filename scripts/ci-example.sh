@@ -23,7 +23,7 @@
 #	0  no cell is slower by more than the threshold; or there was no baseline, and now there is
 #	1  some cell is, and significantly
 #	2  wrong usage, or the baseline is not comparable (other sizes, other phases)
-#	3  could not build or measure, or cells have no figure
+#	3  could not build, measure or write a file, or cells have no figure
 #	4  too noisy to tell: not a pass. The messages say how many rounds would do
 
 set -u
@@ -67,24 +67,35 @@ picture()
 	"$PAGEZONE" plot "$@" -o "$output/result.svg" || say 'there is no picture'
 }
 
-# compare FILE...: all forms of it; returns the exit status of the comparison, which is the same each time.
+# compare FILE...: all forms of it; returns the exit status of the comparison, which is the same each time. One that
+# is not could not be written, and half of a file is none.
 compare()
 {
-	local format name status
+	local format name status each failed=
 
-	for format in json:comparison.json markdown:comment.md junit:junit.xml; do
-		name=$output/${format#*:}
-		"$PAGEZONE" compare --max-regression "$threshold" -f "${format%%:*}" "$@" \
-			>"$name" 2>/dev/null || [ -s "$name" ] || rm -f "$name"
-	done
 	"$PAGEZONE" compare --max-regression "$threshold" "$@"
 	status=$?
+	for format in json:comparison.json markdown:comment.md junit:junit.xml; do
+		name=$output/${format#*:}
+		"$PAGEZONE" compare --max-regression "$threshold" -f "${format%%:*}" "$@" >"$name" 2>/dev/null
+		each=$?
+		if [ $each -ne $status ]; then
+			say "cannot write $name"
+			failed=1
+		fi
+		{ [ $each -eq $status ] && [ -s "$name" ]; } || rm -f -- "$name"
+	done
+	[ -z "$failed" ] || return 3
 	[ $status -ne 4 ] || say "too noisy to tell: this is no pass; take more rounds (PAGEZONE_ROUNDS)"
 	return $status
 }
 
 if [ -z "${PAGEZONE:-}" ] && ! build; then
 	say 'the build failed'
+	exit 3
+fi
+if ! command -v -- "$PAGEZONE" >/dev/null; then
+	say "there is no program $PAGEZONE (PAGEZONE)"
 	exit 3
 fi
 mkdir -p "$output" || exit 3

@@ -7,11 +7,12 @@
 
 #include "base/clock.h"
 
-void auto_start(struct auto_rounds *rounds, const struct options *options,
-		const struct gate_options *gates)
+void auto_start(struct auto_rounds *rounds, const char *what,
+		const struct options *options, const struct gate_options *gates)
 {
 	*rounds = (struct auto_rounds){
 		.on = options->rounds_auto,
+		.what = what,
 		.wanted = { .width = options->precision / 100,
 			    .slowdown = gates->max_regression / 100 },
 		.budget_ns = options->budget * 1000000000,
@@ -50,8 +51,8 @@ bool auto_goes_on(struct auto_rounds *rounds, struct result *result, unsigned do
 		goes_on = false;
 		missing = precision_text(&precision, result, &rounds->wanted);
 		if (missing &&
-		    asprintf(text, "--rounds auto ended after %u round%s, %s: %s", done,
-			     done == 1 ? "" : "s",
+		    asprintf(text, "--%ss auto ended after %u %s%s, %s: %s", rounds->what,
+			     done, rounds->what, done == 1 ? "" : "s",
 			     done == PRECISION_MAX_ROUNDS ?
 				     "more are not possible" :
 				     "another one would not fit into --budget",

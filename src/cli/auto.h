@@ -11,15 +11,16 @@
 #include "report/precision.h"
 
 struct auto_rounds {
-	bool on; /* without it all that follows is unused */
+	bool on;	  /* without it all that follows is unused */
+	const char *what; /* "round" or, of truncations, "run" */
 	struct precision_wanted wanted;
 	uint64_t budget_ns, start_ns, round_start_ns;
 	double widest; /* after the last round; NAN: before the first */
 };
 
-/* As @options, which are complete, and @gates say. */
-void auto_start(struct auto_rounds *rounds, const struct options *options,
-		const struct gate_options *gates);
+/* As @options, which are complete, and @gates say. @what: see above. */
+void auto_start(struct auto_rounds *rounds, const char *what,
+		const struct options *options, const struct gate_options *gates);
 /*
  * After @done rounds, with @result derived: whether there is to be another one. No round is begun that would end
  * after the budget if it took as long as the last one. *@text: why the run ends before all is as wanted, to be

@@ -27,6 +27,8 @@ struct result *result_get(const char *path);
 struct result *reference_get(const char *option, const char *name);
 /* --reference NAME, once: *@reference was NULL. */
 void reference_take(struct result **reference, const char *name);
+/* That the reference of @result, if it has one, has a phase of it; else usage error. */
+void reference_check(const struct result *result);
 
 struct command {
 	const char *name, *summary;

@@ -178,6 +178,7 @@ static int compare(const struct input *input)
 		compare_files(input, result, compared.files);
 	gate_options_check(&input->gates, result);
 	result->reference = input->reference; /* which is the result's from now on */
+	reference_check(result);
 	err = comparison_init(&comparison, result, input->nr_paths == 1);
 	if (err == -E2BIG)
 		fail(EXIT_USAGE, "%s: too many cells", input->paths[0]);

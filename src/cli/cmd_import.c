@@ -72,6 +72,22 @@ void reference_take(struct result **reference, const char *name)
 	*reference = reference_get("--reference", name);
 }
 
+void reference_check(const struct result *result)
+{
+	const struct result *reference = result->reference;
+
+	if (!reference)
+		return;
+	for (unsigned i = 0; i < reference->nr_phases; i++)
+		for (unsigned k = 0; k < result->nr_phases; k++)
+			if (!strcmp(reference->phases[i].name, result->phases[k].name))
+				return;
+	fail(EXIT_USAGE, "--reference: the published table has none of these phases: %s",
+	     !strcmp(reference->phases[0].name, "truncate") ?
+		     "it is one of truncations" :
+		     "it is not one of truncations");
+}
+
 static struct result *import(const struct input *input)
 {
 	struct result *result = NULL;

@@ -211,7 +211,7 @@ static bool is_comparable(const struct input *input, unsigned number,
 
 		same = !difference->fatal;
 		if (!same)
-			say("no speed-ups of %s over %s are drawn: %s %s and %s",
+			say("no speed-ups of %s over %s are drawn, as they did not measure the same: %s %s and %s",
 			    input->names[number], input->names[0], difference->what,
 			    difference->baseline, difference->other);
 	}

@@ -442,10 +442,12 @@ int measurement_run(struct measurement *m)
 	if (bench_describe(&conf, context.result))
 		fail(EXIT_CANNOT, "out of memory");
 	gate_options_check(&m->gates, context.result);
+	reference_check(context.result);
 
 	catch_signals();
 	progress_start(m->options.quiet);
-	auto_start(&context.rounds, &m->options, &m->gates);
+	auto_start(&context.rounds, m->truncates ? "run" : "round", &m->options,
+		   &m->gates);
 	err = m->truncates ? truncate_run(&conf, context.result, &why) :
 			     bench_run(&conf, context.result, &why);
 	status = conclude(m, context.result, err, &why);

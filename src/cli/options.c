@@ -28,23 +28,24 @@ enum {
 
 #define MAX_BUDGET (1000 * 3600)
 
-/* What all of them have. */
-#define WHERE_OPTIONS                                                           \
-	{ NULL, 0, NULL, 0, "Where workers run:", 2 },                          \
-		{ "pin",                                                        \
-		  KEY_PIN,                                                      \
-		  PIN_SYNTAX,                                                   \
-		  0,                                                            \
-		  "Nodes, then cores, then siblings; the other way round; the " \
-		  "nodes or CPUs of a list such as 0-3,8; or not at all "       \
-		  "(default spread)",                                           \
-		  2 },                                                          \
-	{                                                                       \
-		"mem", KEY_MEM, MEM_SYNTAX, 0,                                  \
-			"Pages from the worker's own node; the next node; all " \
-			"nodes in turn; the nodes of a list such as 0-1,3; or " \
-			"where the system puts them (default local)",           \
-			2                                                       \
+/* What all of them have. With words as long as these as their argument argp loses count of columns. */
+#define WHERE_OPTIONS                                                                    \
+	{ NULL, 0, NULL, 0, "Where workers run:", 2 },                                   \
+		{ "pin",                                                                 \
+		  KEY_PIN,                                                               \
+		  "POLICY",                                                              \
+		  0,                                                                     \
+		  PIN_SYNTAX ": nodes, then cores, then siblings; the other way "        \
+			     "round; the nodes or CPUs of a list such as 0-3,8; or not " \
+			     "at all (default spread)",                                  \
+		  2 },                                                                   \
+	{                                                                                \
+		"mem", KEY_MEM, "POLICY", 0,                                             \
+			MEM_SYNTAX ": pages from the worker's own node; the "            \
+				   "next node; all nodes in turn; the nodes of a list "  \
+				   "such as 0-1,3; or where the system puts them "       \
+				   "(default local)",                                    \
+			2                                                                \
 	}
 
 #define AUTO_OPTIONS(option)                                                         \

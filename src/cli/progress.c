@@ -41,7 +41,7 @@ static void show_line(const char *text)
 	line.standing = true;
 }
 
-/* "84 s of 600 s, widest interval 3.4 % of 2 %", as nobody knows how many rounds there will be. */
+/* "84 s of 600 s, widest interval 3.4 %, wanted 2 %", as nobody knows how many rounds there will be. */
 static void put_goal(char *text, size_t size, double elapsed,
 		     const struct auto_rounds *goal)
 {
@@ -49,8 +49,8 @@ static void put_goal(char *text, size_t size, double elapsed,
 
 	if (isfinite(goal->widest))
 		snprintf(text, size,
-			 "%.0f s of %.0f s, widest interval %.1f %% of %.3g %%", elapsed,
-			 budget, goal->widest * 100, wanted);
+			 "%.0f s of %.0f s, widest interval %.1f %%, wanted %.3g %%",
+			 elapsed, budget, goal->widest * 100, wanted);
 	else
 		snprintf(text, size, "%.0f s of %.0f s, no interval yet", elapsed,
 			 budget);
@@ -67,8 +67,9 @@ void progress_show(const struct bench_progress *progress, const struct auto_roun
 	line.last_ns = now_ns;
 	if (goal) {
 		put_goal(so_far, sizeof(so_far), elapsed, goal);
-		snprintf(text, sizeof(text), "%s: round %u, %u threads, %s, %s", so_far,
-			 progress->round + 1, progress->threads, progress->side,
+		snprintf(text, sizeof(text), "%s: round %u, %u thread%s, %s, %s", so_far,
+			 progress->round + 1, progress->threads,
+			 progress->threads == 1 ? "" : "s", progress->side,
 			 progress->phase);
 		show_line(text);
 		return;
@@ -77,9 +78,10 @@ void progress_show(const struct bench_progress *progress, const struct auto_roun
 	if (progress->fraction > 0.01)
 		snprintf(left, sizeof(left), ", %.0f s left",
 			 elapsed / progress->fraction * (1 - progress->fraction));
-	snprintf(text, sizeof(text), "%3.0f %%%s: round %u of %u, %u threads, %s, %s",
+	snprintf(text, sizeof(text), "%3.0f %%%s: round %u of %u, %u thread%s, %s, %s",
 		 progress->fraction * 100, left, progress->round + 1, progress->rounds,
-		 progress->threads, progress->side, progress->phase);
+		 progress->threads, progress->threads == 1 ? "" : "s", progress->side,
+		 progress->phase);
 	show_line(text);
 }
 

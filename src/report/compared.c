@@ -265,7 +265,9 @@ int report_compared(const struct compared *compared, FILE *out)
 	put_differences(compared, out);
 	err = report_tables_compared(comparison->result, comparison, compared->per, out);
 	if (!err)
-		err = report_extremes(comparison->result, out);
+		err = comparison->paired ?
+			      report_extremes(comparison->result, out) :
+			      report_extremes_of_runs(comparison->result, out);
 	if (!err)
 		err = put_method(comparison, out);
 	if (err)

@@ -83,6 +83,9 @@ static char *member_text(const struct field *field, const void *base)
 		number = *(const uint64_t *)at;
 		if (number == UINT64_MAX)
 			return strdup("none");
+		/* No file has 0 bytes, nor has a record: imported ones may tell neither. */
+		if (!number && is_one_of(field->name, fatal))
+			return strdup("unknown");
 		/* Exactly: what is rounded looks the same. */
 		if (!strncmp(field->name, "truncate_", 9) ||
 		    strchr(format_size(number).text, '.')) {
@@ -117,11 +120,12 @@ static int members(struct differences *differences, const struct field *fields,
 	return err;
 }
 
+/* @missing: what it means where there is none. */
 static int strings(struct differences *differences, const char *what, const char *a,
-		   const char *b)
+		   const char *b, const char *missing)
 {
-	a = a ? a : "unknown";
-	b = b ? b : "unknown";
+	a = a ? a : missing;
+	b = b ? b : missing;
 	if (!strcmp(a, b))
 		return 0;
 	return add(differences, what, strdup(a), strdup(b), false);
@@ -202,9 +206,10 @@ int differences_find(struct differences *differences, const struct result *basel
 			      &other->environment);
 	if (!err)
 		err = strings(differences, "mount", baseline->sides[baseline_side].mount,
-			      other->sides[side].mount);
+			      other->sides[side].mount, "none");
 	if (!err)
-		err = strings(differences, "pagezone", baseline->version, other->version);
+		err = strings(differences, "pagezone", baseline->version, other->version,
+			      "unknown");
 	if (err)
 		differences_destroy(differences);
 	return err;

@@ -37,8 +37,9 @@ static void put_interval(const struct result_speedup *speedup, FILE *out)
 		text_fixed(&high, speedup->high, 2));
 }
 
+/* @paired: see report_extremes_of_runs(). */
 static void put_intervals(const struct result_speedup *min,
-			  const struct result_speedup *max, FILE *out)
+			  const struct result_speedup *max, bool paired, FILE *out)
 {
 	unsigned rounds = min->nr_rounds < max->nr_rounds ? min->nr_rounds :
 							    max->nr_rounds;
@@ -46,10 +47,12 @@ static void put_intervals(const struct result_speedup *min,
 
 	if (!has_interval(min) || !has_interval(max))
 		return;
-	/* See interval_median(): of so few, their range is all there is. */
-	few = rounds < INTERVAL_ENOUGH;
-	if (few)
+	/* See interval_median(): of so few, their range is all there is; and interval_ratio(). */
+	few = rounds < (paired ? INTERVAL_ENOUGH : INTERVAL_ENOUGH_RATIO);
+	if (few && paired)
 		fprintf(out, "Range of %u rounds: ", rounds);
+	else if (few)
+		fputs(min == max ? "Interval: " : "Intervals: ", out);
 	else
 		fputs(min == max ? "95 % interval: " : "95 % intervals: ", out);
 	put_interval(min, out);
@@ -57,7 +60,9 @@ static void put_intervals(const struct result_speedup *min,
 		fputs(" and ", out);
 		put_interval(max, out);
 	}
-	if (few)
+	if (!paired)
+		fputs(".\n", out);
+	else if (few)
 		fprintf(out,
 			" (holds the true one in %.*f %%; %d rounds make a 95 %% interval).\n",
 			rounds == 4 ? 1 : 0, 100 - 200 * exp2(-(double)rounds),
@@ -68,7 +73,7 @@ static void put_intervals(const struct result_speedup *min,
 
 /* Of one side, when it has any. @named: there are others. */
 static void side_extremes(const struct result *result, unsigned side, bool named,
-			  FILE *out)
+			  bool paired, FILE *out)
 {
 	const struct result_speedup *min = NULL, *max = NULL;
 
@@ -98,7 +103,7 @@ static void side_extremes(const struct result *result, unsigned side, bool named
 		put_where(result, max, out);
 	}
 	fputs(".\n", out);
-	put_intervals(min, max, out);
+	put_intervals(min, max, paired, out);
 }
 
 /* Why a void cell is void: what its first failed round says. */
@@ -233,7 +238,7 @@ static void interrupted(const struct result *result, FILE *out)
 	fputs(".\n", out);
 }
 
-static int put_paragraph(const struct result *result, FILE *out)
+static int put_paragraph(const struct result *result, bool paired, FILE *out)
 {
 	unsigned nr_patched = 0;
 	int err;
@@ -242,7 +247,7 @@ static int put_paragraph(const struct result *result, FILE *out)
 		nr_patched += !i ||
 			      result->speedups[i].side != result->speedups[i - 1].side;
 	for (unsigned side = 0; side < result->nr_sides; side++)
-		side_extremes(result, side, nr_patched > 1, out);
+		side_extremes(result, side, nr_patched > 1, paired, out);
 	err = void_cells(result, out);
 	if (!err)
 		err = short_cells(result, out);
@@ -251,7 +256,7 @@ static int put_paragraph(const struct result *result, FILE *out)
 	return err;
 }
 
-int report_extremes(const struct result *result, FILE *out)
+static int put_extremes(const struct result *result, bool paired, FILE *out)
 {
 	char *text = NULL;
 	size_t len = 0;
@@ -261,7 +266,7 @@ int report_extremes(const struct result *result, FILE *out)
 
 	if (!paragraph)
 		return -ENOMEM;
-	err = put_paragraph(result, paragraph);
+	err = put_paragraph(result, paired, paragraph);
 	failed = ferror(paragraph);
 	if ((fclose(paragraph) || failed || !text) && !err)
 		err = -ENOMEM;
@@ -273,4 +278,14 @@ int report_extremes(const struct result *result, FILE *out)
 	}
 	free(text);
 	return err;
+}
+
+int report_extremes(const struct result *result, FILE *out)
+{
+	return put_extremes(result, true, out);
+}
+
+int report_extremes_of_runs(const struct result *result, FILE *out)
+{
+	return put_extremes(result, false, out);
 }

@@ -250,6 +250,18 @@ static bool is_imported(const struct result *result)
 	       !strncmp(result->command_line, command, strlen(command));
 }
 
+/* As --budget takes it: "90s", "10m". */
+static const char *text_budget(struct text *text, uint64_t seconds)
+{
+	uint64_t unit = seconds % 3600 ? seconds % 60 ? 1 : 60 : 3600;
+
+	snprintf(text->s, sizeof(text->s), "%" PRIu64 "%s", seconds / unit,
+		 unit == 1  ? "s" :
+		 unit == 60 ? "m" :
+			      "h");
+	return text->s;
+}
+
 static int put_rounds(const struct result *result, FILE *out)
 {
 	const struct result_parameters *parameters = &result->parameters;
@@ -264,9 +276,8 @@ static int put_rounds(const struct result *result, FILE *out)
 	if (parameters->rounds_auto)
 		line_add(
 			&line, " ",
-			"(until each interval is within %.3g %% of its figure, or for %" PRIu64
-			" s)",
-			parameters->precision, parameters->budget);
+			"(until each interval is within %.3g %% of its figure, or for %s)",
+			parameters->precision, text_budget(&text, parameters->budget));
 	if (is_imported(result))
 		return line_close(&line,
 				  is_truncation(parameters) ? "runs:" : "rounds:", out);
@@ -278,6 +289,11 @@ static int put_rounds(const struct result *result, FILE *out)
 		line_add(&line, ", ", "the sides in turn%s",
 			 parameters->rounds > 1 ? ", their order flipped each round" :
 						  "");
+	/* Of different runs, each with rounds of its own, the seed is all there is to say. */
+	if (!parameters->rounds) {
+		line_add(&line, ", ", "%" PRIu64, parameters->seed);
+		return line_close(&line, "seed:", out);
+	}
 	line_add(&line, ", ", "seed %" PRIu64, parameters->seed);
 	return line_close(&line, is_truncation(parameters) ? "runs:" : "rounds:", out);
 }

@@ -171,8 +171,23 @@ static void put_what(const struct result *result, enum report_per per, FILE *out
 			  environment->kernel ? environment->kernel : "unknown kernel");
 		putc('\n', out);
 	}
-	fprintf(out, "- unit: kB/s %s (1 kB = 1024 bytes)\n",
-		per == REPORT_PER_TOTAL ? "in total" : "per thread");
+	if (result->nr_phases && comparison_is_time(result, 0))
+		fputs("- unit: microseconds a truncation\n", out);
+	else
+		fprintf(out, "- unit: kB/s %s (1 kB = 1024 bytes)\n",
+			per == REPORT_PER_TOTAL ? "in total" : "per thread");
+}
+
+/* What a reader of the tables has to know: as in the header of a terminal's. */
+static void put_warnings(const struct result *result, FILE *out)
+{
+	if (result->interrupted)
+		fputs("- interrupted: these are the rounds that there were\n", out);
+	for (unsigned i = 0; i < result->nr_warnings; i++) {
+		fputs("- warning: ", out);
+		put_plain(out, result->warnings[i]);
+		putc('\n', out);
+	}
 }
 
 /* As bullets. 0 or -ENOMEM. */
@@ -199,6 +214,7 @@ int report_markdown(const struct result *result, enum report_per per, FILE *out)
 	errno = 0;
 	fputs("## pagezone\n\n", out);
 	put_what(result, per, out);
+	put_warnings(result, out);
 	err = put_placement(result, out);
 	if (!err)
 		err = put_tables(result, NULL, per, out);

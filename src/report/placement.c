@@ -118,7 +118,7 @@ static bool is_one_share(const struct share (*shares)[NR_KINDS], unsigned nr,
 /* "pages local: 100 % of 4096 looked at"; nothing where no side has any. */
 static void put_kind(FILE *line, const struct result *result,
 		     const struct share (*shares)[NR_KINDS], enum kind kind,
-		     const char *name, const char *of)
+		     const char *name, const char *of, const char *of_one)
 {
 	const char *separator = "";
 	unsigned first = 0;
@@ -143,7 +143,8 @@ static void put_kind(FILE *line, const struct result *result,
 			separator = ", ";
 		}
 	}
-	fprintf(line, " of %s %s\n", text_fixed(&text, whole, 0), of);
+	fprintf(line, " of %s %s\n", text_fixed(&text, whole, 0),
+		whole > 1 ? of : of_one);
 }
 
 /* Of all samples together; those of a file may be any number of nodes, and large. */
@@ -226,17 +227,18 @@ static int put_lines(FILE *lines, const struct result *result,
 	for (unsigned i = 0; i < result->nr_sides; i++)
 		asked |= shares[i][KIND_ASKED].part < shares[i][KIND_LOCAL].part ||
 			 shares[i][KIND_ASKED].part > shares[i][KIND_LOCAL].part;
-	put_kind(lines, result, shares, KIND_LOCAL, "pages local", "looked at");
+	put_kind(lines, result, shares, KIND_LOCAL, "pages local", "looked at",
+		 "looked at");
 	/* What was asked for is local memory, or nothing: no second line. */
 	if (asked)
-		put_kind(lines, result, shares, KIND_ASKED, "pages as asked",
+		put_kind(lines, result, shares, KIND_ASKED, "pages as asked", "looked at",
 			 "looked at");
 	/* Nor where they lie, when each is where its worker is. */
 	for (unsigned i = 0; i < result->nr_sides && !err; i++)
 		if (shares[i][KIND_LOCAL].part < shares[i][KIND_LOCAL].whole)
 			err = put_nodes(lines, result, i);
 	put_kind(lines, result, shares, KIND_CPUS, "on the planned CPU",
-		 "workers' loops, at start and end");
+		 "workers' loops, at start and end", "worker's loop, at start and end");
 	return err;
 }
 

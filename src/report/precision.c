@@ -222,7 +222,10 @@ char *precision_text(const struct precision *precision, const struct result *res
 		else
 			fputs("have too few rounds to show any slow-down", out);
 	}
-	if (precision->enough)
+	/* Without an interval nothing is known of how far rounds are apart. */
+	if (!isfinite(precision->widest) && precision->enough)
+		fprintf(out, "; at least %zu rounds are needed", precision->enough);
+	else if (precision->enough)
 		fprintf(out, "; about %zu rounds would do", precision->enough);
 	else
 		fprintf(out, "; not even %d rounds would do", PRECISION_MAX_ROUNDS);

@@ -45,6 +45,8 @@ int report_truncations_csv(const struct result *result, FILE *out);
  * clock, or missing because of an interrupt. Nothing when there is nothing to say.
  */
 int report_extremes(const struct result *result, FILE *out);
+/* The same where sides are of different runs: intervals are then no range of ratios of rounds. */
+int report_extremes_of_runs(const struct result *result, FILE *out);
 /*
  * Per event (fault, lock class) and side: how many a page of 4 KiB moved, the contended
  * share, the wait. Nothing when no side has locks: only an in-process page cache does.

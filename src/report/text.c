@@ -116,6 +116,9 @@ void text_wrap(FILE *out, const char *s, size_t column, size_t indent)
 	while (*s) {
 		size_t len = strcspn(s, " "), width = 0;
 
+		/* A figure and its percent sign stay together. */
+		while (s[len] == ' ' && s[len + 1] == '%')
+			len += 1 + strcspn(s + len + 1, " ");
 		for (size_t i = 0; i < len; i++)
 			width += ((unsigned char)s[i] & 0xc0) != 0x80;
 		if (!first && column + 1 + width > LINE_WIDTH) {

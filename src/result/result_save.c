@@ -96,7 +96,14 @@ static int save_directly(const struct result *result, const char *path,
 		fflush(fd == STDOUT_FILENO ? stdout : stderr);
 		fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 	} else {
-		fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC | O_NOCTTY);
+		/* A FIFO that nobody reads is an error at once: no signal would end the wait. */
+		fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+		if (fd >= 0 && fcntl(fd, F_SETFL, 0)) {
+			int err = -errno;
+
+			close(fd);
+			return err;
+		}
 	}
 	if (fd < 0)
 		return -errno;

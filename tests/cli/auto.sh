@@ -24,6 +24,7 @@ whole run.json 1
 ok 'no fewer rounds than an interval takes' jq -e '.parameters.rounds >= 5' run.json
 ok 'what was asked for is in the JSON' jq -e '.parameters | .rounds_auto and .precision == 99 and .budget == 60' run.json
 like "$out" 'until each interval is' 'and in the header'
+like "$out" 'for[[:space:]]+1m\)' 'the time as --budget has it'
 
 run "$PAGEZONE" speedup --baseline memory --patched memory "${small[@]}" --rounds auto --precision 99 \
 	--max-regression 90 --budget 60s -o speedup.json
@@ -53,6 +54,7 @@ ok 'a round that began is finished, and one that would not fit is not begun' jq 
 
 run "$PAGEZONE" truncate -q --pages 8 --count 20 --runs auto --precision 0.0001 --budget 1s -o truncate.json
 status_is 0 'truncate --runs auto'
+ok 'which is what its warning speaks of' jq -e '.warnings | any(test("^--runs auto ended after [0-9]+ run"))' truncate.json
 ok 'has runs' jq -e '.parameters | .rounds >= 1 and .rounds_auto' truncate.json
 
 # What is refused, in one line.

@@ -103,8 +103,25 @@ ok 'keeps the baseline' cmp kept/baseline.json steady.json
 ends 0 same.json 'as fast, there'
 ok 'replaces it' cmp kept/baseline.json same.json
 export PAGEZONE_UPDATE=no
+PAGEZONE=./nonesuch run bash "$script"
+status_is 3 'a program that is not there: status 3'
+like "$err" 'there is no program ./nonesuch' 'is named'
 PAGEZONE_THRESHOLD=x FAKE=same.json run bash "$script"
 status_is 2 'a threshold that is none'
+# A disk that is full while the XML is written.
+cat >full <<'EOT'
+#!/usr/bin/env bash
+case " $* " in
+*' -f junit '*) exec ./pagezone "$@" >/dev/full ;;
+*) exec ./pagezone "$@" ;;
+esac
+EOT
+chmod +x full
+cp steady.json kept/baseline.json
+PAGEZONE=./full PAGEZONE_THRESHOLD=5 FAKE=same.json run bash "$script"
+status_is 3 'a form of the comparison that cannot be written: status 3, as fast as it is'
+like "$err" 'cannot write pagezone-results/junit.xml' 'says which'
+ok 'and leaves no half of it' test ! -e pagezone-results/junit.xml
 rm -r kept
 touch kept
 FAKE=same.json run bash "$script"

@@ -119,12 +119,35 @@ for format in table markdown; do
 	published=$(sed -n 's/[|:]/ /g; s/  */ /g; s/ $//; s/^ *published //p' .out)
 	is "$published" $'1.93 2.36 -\n1.33 1.35 -' 'has a row of it below each table'
 done
+run "$PAGEZONE" compare --reference batched-truncation-2017 lines.json lines.json
+status_is 2 'a reference that has none of the phases'
 run "$PAGEZONE" compare --reference nonesuch lines.json lines.json
 status_is 2 'a reference that is not there'
 run "$PAGEZONE" compare --reference thp-page-cache-2013 --reference thp-page-cache-2013 lines.json lines.json
 status_is 2 'or two'
 
+# ---- intervals of different runs are made of those of both ----
+
+result three.json run reader 1,2 'run=1000,1001,1002'
+run "$PAGEZONE" compare three.json three.json
+like "$out" $'\nIntervals?: [0-9.]+ to [^(]*\\.\n' 'of 3 rounds: no share of cases in which they hold the truth'
+unlike "$out" 'Range of|order statistics' 'nor are they ranges of paired rounds'
+run "$PAGEZONE" compare steady.json slower.json
+like "$out" $'\n95 % intervals?: [0-9.]+ to [^(]*\\.\n' 'of 12 they are of 95 %'
+unlike "$out" 'order statistics' 'of both runs'
+like "$out" $'\nseed: +[0-9]+\n' 'rounds are not of one run, only the seed is told above the tables'
+result pairs.json baseline,patched reader 1,2 'baseline=1000,1001,1002' 'patched=1001,1003,1005'
+run "$PAGEZONE" compare pairs.json
+like "$out" $'\nRange of 3 rounds: .* 75 %' 'those of pairs are'
+
 # ---- what differs ----
+
+"$PAGEZONE" import reference thp-page-cache-2013 -o 2013.json
+run "$PAGEZONE" compare 2013.json steady.json
+like "$err" ': bytes unknown and 512 MiB;' 'a size that was not published is none of 0 bytes'
+sed 's/"spec": "null"}/"spec": "null", "mount": "tmpfs rw"}/' steady.json >mounted.json
+run "$PAGEZONE" compare steady.json mounted.json
+like "$out" $'\nmount +none \(baseline\), tmpfs rw \(patched\)\n' 'files in memory are on no mount'
 
 governor=powersave result other.json run reader 1,2 "run=$same"
 run "$PAGEZONE" compare steady.json other.json
@@ -233,6 +256,9 @@ status_is 0 'truncations compare'
 like "$out" 'Truncations, median time in us' 'by their median times'
 run "$PAGEZONE" compare truncate.json null.json
 status_is 2 'but not with phases'
+run "$PAGEZONE" truncate -q --pages 8 --count 20 --runs 1 -f markdown
+like "$out" $'\n- unit: microseconds a truncation\n' 'the unit of their Markdown'
+unlike "$out" 'kB/s' 'is no throughput'
 run "$PAGEZONE" truncate -q --pages 8 --count 20 --runs 1 --max-regression 5
 status_is 4 'truncate has the gate, and one run is too few'
 run "$PAGEZONE" speedup -q -t 1 -S 2m -R 1 -i reader --max-regression 5
@@ -247,5 +273,12 @@ status_is 2 'a percentage that is none'
 run "$PAGEZONE" speedup -q -t 1,2 -S 4m -R 1 -i reader -f markdown
 status_is 0 'speedup -f markdown'
 like "$out" $'\n\\| threads \\| 1 \\| 2 \\|\n\\| :--- \\| ---: \\| ---: \\|\n\\| baseline \\| [0-9]+ \\| [0-9]+ \\|\n\\| patched \\| ' 'has a table'
+
+env --default-signal=TERM timeout -s TERM --preserve-status 1 "$PAGEZONE" run --engine memory -q -t 1 -S 4m -i reader \
+	-R auto --precision 0.0001 -f markdown >stopped.md
+is "$?" 143 'interrupted: status 143'
+like "$(cat stopped.md)" $'\n- interrupted: ' 'is said in the Markdown'
+run "$PAGEZONE" run --engine memory -q -t 1 -S 4m -i reader -R auto --precision 0.0001 --budget 1s -f markdown
+like "$out" $'\n- warning: --rounds auto ended after ' 'and so are warnings'
 
 done_testing

@@ -40,6 +40,7 @@ for command in $commands; do
 	help=$("$PAGEZONE" "$command" --help | words '^  +(-.(, |  ))? *--[a-z-]+' |
 		grep -o -e '--[a-z-]*' | sort -u)
 	all+=$help$'\n'
+	is "$("$PAGEZONE" "$command" --help | grep -E '^ {7,}--')" '' "and its options stand in one column"
 	is "$(offers "pagezone $command --")" "$help" \
 		"--help and the completion know the same options of $command"
 	is "$(comm -13 <(echo "$manual_options") <(echo "$help"))" '' \

@@ -66,6 +66,8 @@ run "$PAGEZONE" run --engine cache:batch=8 -t 2 --pin none "${tables[@]}"
 like "$out" 'pages local: ' 'not pinned: pages'
 unlike "$out" 'planned CPU' 'but no plan'
 holds 'all(.samples[].workers[]; .cpu == null and .cpu_start >= 0)' 'CPUs are told nevertheless'
+run "$PAGEZONE" run --engine null -t 1 "${tables[@]}"
+like "$out" $'\non the planned CPU: 100 % of 1 worker\'s loop, at start and end' 'one of them is one'
 run "$PAGEZONE" run --engine null -t 2 "${tables[@]}"
 holds 'all(.samples[].counters; has("pages_sampled") | not)' 'an engine without pages has no figure'
 

@@ -58,17 +58,27 @@ else
 	skip 'jq is not installed' 3
 fi
 
+# nobody at the other end of a FIFO
+mkfifo "$tmp/fifo"
+run timeout -s KILL 20 "$PAGEZONE" run --engine null -q -t 1 -S 4m -i reader -R 1 -o "$tmp/fifo"
+status_is 3 '-o to a FIFO that nobody reads does not wait'
+like "$err" 'fifo: No such device or address' 'and says so'
+
 # the progress line: on a terminal, and only there
 if command -v script >/dev/null; then
 	script -qec "'$PAGEZONE' speedup -t 1,2 -S 32m -R 3 >'$tmp/table'" "$tmp/typescript" \
 		>/dev/null 2>&1 </dev/null
-	like "$(cat "$tmp/typescript")" 'round [123] of 3' 'a progress line on a terminal'
+	like "$(cat "$tmp/typescript")" 'round [123] of 3, (1 thread|2 threads), ' 'a progress line on a terminal'
 	unlike "$(cat "$tmp/table")" 'round [123] of 3' 'not in the table'
 	script -qec "'$PAGEZONE' speedup -q -t 1,2 -S 32m -R 3 >'$tmp/table'" "$tmp/typescript" \
 		>/dev/null 2>&1 </dev/null
 	unlike "$(cat "$tmp/typescript")" 'round [123] of 3' 'none with -q'
+	script -qec "'$PAGEZONE' run --engine memory -t 1 -S 4m -i reader -R auto --precision 0.001 --budget 1s" \
+		"$tmp/typescript" >/dev/null 2>&1 </dev/null
+	like "$(cat "$tmp/typescript")" '[01] s of 1 s, widest interval [0-9.]+ %, wanted 0\.001 %: round [0-9]+, 1 thread, ' \
+		'with --rounds auto, how far it has come'
 else
-	skip 'script(1) is not installed' 3
+	skip 'script(1) is not installed' 4
 fi
 
 done_testing

@@ -105,7 +105,7 @@ like "$text" 'Speed-up, new.json over old.json' 'which says so'
 like "$text" $'\n1 1.5 ' 'with its speed-up'
 like "$text" $'\n1 0.5 ' 'and the other'
 run env PATH="$path" "$PAGEZONE" plot "$tmp/old.json" "$r" -o "$tmp/script.svg"
-like "$err" '2013.json over .*old.json are drawn' 'what did not measure the same has none'
+like "$err" '2013.json over .*old.json are drawn, as they did not measure the same: ' 'what did not measure the same has none'
 is "$(grep -c "^set ylabel 'speed-up (times)'" "$tmp/script.svg")" 1 'but its own'
 text=$(script "$truncations")
 like "$text" "candlesticks" 'truncations are boxes'

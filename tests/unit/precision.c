@@ -103,6 +103,15 @@ static void few_rounds(void)
 			   (rounds == 5 || isinf(precision.widest)),
 		   "%u equal rounds %s", rounds, rounds == 5 ? "do" : "have no interval");
 		ok(precision.enough == 5, "5 would do");
+		if (rounds < 5) {
+			struct precision_wanted wanted = { .width = 0.02,
+							   .slowdown = NAN };
+			char *text = precision_text(&precision, result, &wanted);
+
+			ok(text && strstr(text, "; at least 5 rounds are needed"),
+			   "nobody knows whether they do: %s", text);
+			free(text);
+		}
 		precision_destroy(&precision);
 		result_free(result);
 	}
