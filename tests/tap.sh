@@ -101,6 +101,12 @@ ok()
 	fi
 }
 
+# holds EXPRESSION NAME: jq finds it true of the result in $tmp/r.json.
+holds()
+{
+	ok "$2" jq -e "$1" "$tmp/r.json"
+}
+
 # is GOT WANTED NAME
 is()
 {

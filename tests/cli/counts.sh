@@ -6,12 +6,6 @@
 . "${top_srcdir:?}/tests/tap.sh"
 command -v jq >/dev/null || skip_all 'jq is not installed'
 
-# holds EXPRESSION NAME: jq finds it true of the result.
-holds()
-{
-	ok "$2" jq -e "$1" "$tmp/r.json"
-}
-
 run "$PAGEZONE" speedup -q -t 1,2,5 -S 16m -R 2 -o "$tmp/r.json" --limit
 status_is 0 'a run of two sides and the limit'
 holds '.samples | length == 7 * 3 * 3 * 2' 'phases x threads x sides x rounds samples'

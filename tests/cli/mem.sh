@@ -10,12 +10,6 @@ deny=${top_builddir:?}/tests/deny
 small=(-q -R 1 -S 8m -i 'initial-writer,reader' -o "$tmp/r.json")
 tables=(-R 1 -S 4m -i reader -o "$tmp/r.json")
 
-# holds EXPRESSION NAME: jq finds it true of the result.
-holds()
-{
-	ok "$2" jq -e "$1" "$tmp/r.json"
-}
-
 # forbidden: seccomp filters can be had.
 forbidden()
 {

@@ -10,12 +10,6 @@ command -v jq >/dev/null || skip_all 'jq is not installed'
 
 schema=$top_srcdir/src/data/pagezone-result-1.schema.json
 
-# holds EXPRESSION NAME: jq finds it true of the result.
-holds()
-{
-	ok "$2" jq -e "$1" "$tmp/r.json"
-}
-
 # truncates WHAT ARGUMENT...: a short run, into r.json.
 truncates()
 {

@@ -6,12 +6,6 @@
 . "${top_srcdir:?}/tests/tap.sh"
 command -v jq >/dev/null || skip_all 'jq is not installed'
 
-# holds EXPRESSION NAME: jq finds it true of the result.
-holds()
-{
-	ok "$2" jq -e "$1" "$tmp/r.json"
-}
-
 run "$PAGEZONE" run --engine cache:batch=1,map=uffd -q -t 1 -S 2m -R 1 -i 0
 case $err in
 *userfaultfd*) skip_all "$(head -n 1 <<<"$err")" ;;
