@@ -274,8 +274,14 @@ run "$PAGEZONE" speedup -q -t 1,2 -S 4m -R 1 -i reader -f markdown
 status_is 0 'speedup -f markdown'
 like "$out" $'\n\\| threads \\| 1 \\| 2 \\|\n\\| :--- \\| ---: \\| ---: \\|\n\\| baseline \\| [0-9]+ \\| [0-9]+ \\|\n\\| patched \\| ' 'has a table'
 
-env --default-signal=TERM timeout -s TERM --preserve-status 1 "$PAGEZONE" run --engine memory -q -t 1 -S 4m -i reader \
-	-R auto --precision 0.0001 -f markdown >stopped.md
+env --default-signal=TERM "$PAGEZONE" run --engine memory -q -t 1 -S 4m -i reader -R auto --precision 0.0001 \
+	-o stopped.json -f markdown >stopped.md &
+for ((i = 0; i < 600; i++)); do
+	[ ! -e stopped.json ] || break # a round is done
+	sleep 0.1
+done
+kill -TERM $!
+wait $!
 is "$?" 143 'interrupted: status 143'
 like "$(cat stopped.md)" $'\n- interrupted: ' 'is said in the Markdown'
 run "$PAGEZONE" run --engine memory -q -t 1 -S 4m -i reader -R auto --precision 0.0001 --budget 1s -f markdown

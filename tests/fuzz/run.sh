@@ -50,7 +50,7 @@ for harness; do
 	status=$?
 	shift
 	jobs=$*
-	runs=$(sed -n 's/^#\([0-9]*\).*/\1/p' "fuzz/$name.log" | tail -n 1)
+	runs=$(sed -n 's/^#\([0-9][0-9]*\).*/\1/p' "fuzz/$name.log" | tail -n 1)
 	found=
 	for artifact in "fuzz/$name-"*; do
 		[ ! -e "$artifact" ] || found=$artifact
