@@ -275,8 +275,9 @@ int parse_list(const char *s, unsigned **list, size_t *nr)
 	return 0;
 }
 
-int parse_list_why(const char *s, const char *wanted, unsigned **list, unsigned *nr,
-		   struct reason *why)
+/* parse_list() with what is wrong. */
+static int parse_list_why(const char *s, const char *wanted, unsigned **list,
+			  unsigned *nr, struct reason *why)
 {
 	size_t nr_found;
 	int err = parse_list(s, list, &nr_found);
@@ -291,4 +292,23 @@ int parse_list_why(const char *s, const char *wanted, unsigned **list, unsigned 
 		return reason_set(why, err, "not %s", wanted);
 	*nr = (unsigned)nr_found;
 	return 0;
+}
+
+int parse_word(const char *text, const char *const words[], unsigned nr_words,
+	       const char *wanted, unsigned *word, unsigned **list, unsigned *nr,
+	       struct reason *why)
+{
+	*list = NULL;
+	*nr = 0;
+	for (*word = 0; *word < nr_words; ++*word) {
+		size_t len = strlen(words[*word]);
+
+		if (words[*word][len - 1] != ':') {
+			if (!strcmp(text, words[*word]))
+				return 0;
+		} else if (!strncmp(text, words[*word], len)) {
+			return parse_list_why(text + len, wanted, list, nr, why);
+		}
+	}
+	return -ENOENT;
 }

@@ -61,11 +61,15 @@ int parse_threads(const char *s, unsigned **list, size_t *nr);
  * more than PARSE_MAX_LIST numbers; or -ENOMEM.
  */
 int parse_list(const char *s, unsigned **list, size_t *nr);
+
 /*
- * The same for an option's argument: -EINVAL, or -ENOMEM, with @why. @wanted is what would
- * be right: "a list of node numbers such as 0-1,3".
+ * @text is one of the @nr_words @words, which becomes @word. After one that ends in a colon
+ * comes a list, as of parse_list(), which becomes @list and @nr; without one they are NULL
+ * and 0. @wanted is what a list should be: "a list of node numbers such as 0-1,3". 0;
+ * -ENOENT: none of the words; -EINVAL, or -ENOMEM, with @why: no list.
  */
-int parse_list_why(const char *s, const char *wanted, unsigned **list, unsigned *nr,
-		   struct reason *why);
+int parse_word(const char *text, const char *const words[], unsigned nr_words,
+	       const char *wanted, unsigned *word, unsigned **list, unsigned *nr,
+	       struct reason *why);
 
 #endif /* BASE_PARSE_H */

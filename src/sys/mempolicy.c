@@ -9,40 +9,27 @@
 #include "base/parse.h"
 #include "sys/topo.h"
 
-static const struct {
-	const char *name;
-	enum mem_kind kind;
-	bool has_list; /* the name is followed by it */
-} kinds[] = {
-	{ "local", MEM_LOCAL, false },
-	{ "remote", MEM_REMOTE, false },
-	{ "interleave", MEM_INTERLEAVE, false },
-	{ "bind:", MEM_BIND, true },
-	{ "none", MEM_NONE, false },
-};
+/* By enum mem_kind. */
+static const char *const kinds[] = { "local", "remote", "interleave", "bind:", "none" };
 
 int mem_policy_parse(struct mem_policy *policy, const char *text, struct reason *why)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
-		size_t len = strlen(kinds[i].name);
-		struct mem_policy new = { .kind = kinds[i].kind, .text = text };
-		int err = 0;
+	struct mem_policy new = { .text = text };
+	unsigned kind;
+	int err = parse_word(text, kinds, ARRAY_SIZE(kinds),
+			     "a list of node numbers such as 0 or 0-1,3", &kind,
+			     &new.nodes, &new.nr, why);
 
-		if (kinds[i].has_list ? strncmp(text, kinds[i].name, len) :
-					strcmp(text, kinds[i].name))
-			continue;
-		if (kinds[i].has_list)
-			err = parse_list_why(text + len,
-					     "a list of node numbers such as 0 or 0-1,3",
-					     &new.nodes, &new.nr, why);
-		if (!err)
-			*policy = new;
+	if (err == -ENOENT)
+		return reason_set(
+			why, -EINVAL,
+			"it can be local, remote, interleave, bind:LIST or none; a LIST is "
+			"one of node numbers, such as 0-1,3");
+	if (err)
 		return err;
-	}
-	return reason_set(
-		why, -EINVAL,
-		"it can be local, remote, interleave, bind:LIST or none; a LIST is one of "
-		"node numbers, such as 0-1,3");
+	new.kind = (enum mem_kind)kind;
+	*policy = new;
+	return 0;
 }
 
 void mem_policy_destroy(struct mem_policy *policy)
@@ -53,7 +40,7 @@ void mem_policy_destroy(struct mem_policy *policy)
 
 const char *mem_policy_text(const struct mem_policy *policy)
 {
-	return policy->text ? policy->text : kinds[0].name;
+	return policy->text ? policy->text : kinds[MEM_LOCAL];
 }
 
 static bool may_be_used(const struct topo_node *node)

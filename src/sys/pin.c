@@ -9,38 +9,27 @@
 #include "base/parse.h"
 #include "sys/topo.h"
 
-static const struct {
-	const char *name;
-	enum pin_policy policy;
-	bool has_list; /* the name is followed by it */
-} policies[] = {
-	{ "spread", PIN_SPREAD, false }, { "compact", PIN_COMPACT, false },
-	{ "none", PIN_NONE, false },	 { "node:", PIN_NODES, true },
-	{ "cpus:", PIN_CPUS, true },
-};
+/* By enum pin_policy. */
+static const char *const policies[] = { "spread", "compact", "node:", "cpus:", "none" };
 
 int pin_parse(struct pin *pin, const char *text, struct reason *why)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(policies); i++) {
-		size_t len = strlen(policies[i].name);
-		struct pin new = { .policy = policies[i].policy, .text = text };
-		int err = 0;
+	struct pin new = { .text = text };
+	unsigned policy;
+	int err = parse_word(text, policies, ARRAY_SIZE(policies),
+			     "a list of numbers such as 0-3,8 or 0-31:2", &policy,
+			     &new.list, &new.nr, why);
 
-		if (policies[i].has_list ? strncmp(text, policies[i].name, len) :
-					   strcmp(text, policies[i].name))
-			continue;
-		if (policies[i].has_list)
-			err = parse_list_why(text + len,
-					     "a list of numbers such as 0-3,8 or 0-31:2",
-					     &new.list, &new.nr, why);
-		if (!err)
-			*pin = new;
+	if (err == -ENOENT)
+		return reason_set(
+			why, -EINVAL,
+			"it can be spread, compact, node:LIST, cpus:LIST or none; a LIST is "
+			"one of numbers, such as 0-3,8");
+	if (err)
 		return err;
-	}
-	return reason_set(
-		why, -EINVAL,
-		"it can be spread, compact, node:LIST, cpus:LIST or none; a LIST is "
-		"one of numbers, such as 0-3,8");
+	new.policy = (enum pin_policy)policy;
+	*pin = new;
+	return 0;
 }
 
 void pin_destroy(struct pin *pin)
@@ -51,7 +40,7 @@ void pin_destroy(struct pin *pin)
 
 const char *pin_text(const struct pin *pin)
 {
-	return pin->text ? pin->text : policies[0].name;
+	return pin->text ? pin->text : policies[PIN_SPREAD];
 }
 
 static int check_cpu(const struct topo *topo, unsigned cpu, struct reason *why)
