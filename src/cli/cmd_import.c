@@ -79,9 +79,8 @@ void reference_check(const struct result *result)
 	if (!reference)
 		return;
 	for (unsigned i = 0; i < reference->nr_phases; i++)
-		for (unsigned k = 0; k < result->nr_phases; k++)
-			if (!strcmp(reference->phases[i].name, result->phases[k].name))
-				return;
+		if (result_find_phase(result, reference->phases[i].name) >= 0)
+			return;
 	fail(EXIT_USAGE, "--reference: the published table has none of these phases: %s",
 	     !strcmp(reference->phases[0].name, "truncate") ?
 		     "it is one of truncations" :

@@ -160,18 +160,16 @@ static char *join_threads(const struct result *result)
 static bool common_phase(const struct result *a, const struct result *b)
 {
 	for (unsigned i = 0; i < a->nr_phases; i++)
-		for (unsigned k = 0; k < b->nr_phases; k++)
-			if (!strcmp(a->phases[i].name, b->phases[k].name))
-				return true;
+		if (result_find_phase(b, a->phases[i].name) >= 0)
+			return true;
 	return false;
 }
 
 static bool common_threads(const struct result *a, const struct result *b)
 {
 	for (unsigned i = 0; i < a->parameters.nr_threads; i++)
-		for (unsigned k = 0; k < b->parameters.nr_threads; k++)
-			if (a->parameters.threads[i] == b->parameters.threads[k])
-				return true;
+		if (result_has_threads(b, a->parameters.threads[i]))
+			return true;
 	return false;
 }
 

@@ -164,7 +164,7 @@ static void put_side(const struct plot *plot, unsigned r, unsigned side)
 static const char *phase_title(const struct plot *plot, const char *name)
 {
 	for (unsigned r = 0; r < plot->nr; r++) {
-		int phase = plot_find_phase(plot->results[r], name);
+		int phase = result_find_phase(plot->results[r], name);
 
 		if (phase >= 0)
 			return plot->results[r]->phases[phase].title;

@@ -42,8 +42,6 @@ void plot_put_quoted(FILE *out, const char *text, unsigned max);
 void plot_put_style(FILE *out, unsigned i);
 /* A file's name without its directories. */
 const char *plot_base_name(const char *path);
-/* Index of the phase of that name, or -1. */
-int plot_find_phase(const struct result *result, const char *name);
 /* What kB/s per thread of @cell are multiplied by, to be MiB/s as shown. */
 double plot_rate_unit(const struct plot *plot, const struct result_cell *cell);
 /* The next diagram of the page. */

@@ -66,14 +66,6 @@ void plot_put_style(FILE *out, unsigned i)
 		styles[i].dash);
 }
 
-int plot_find_phase(const struct result *result, const char *name)
-{
-	for (unsigned p = 0; p < result->nr_phases; p++)
-		if (!strcmp(result->phases[p].name, name))
-			return (int)p;
-	return -1;
-}
-
 double plot_rate_unit(const struct plot *plot, const struct result_cell *cell)
 {
 	return plot->per == REPORT_PER_TOTAL ? cell->threads / 1024.0 : 1 / 1024.0;
@@ -139,7 +131,7 @@ static void put_throughput(const struct plot *plot, const struct plot_panel *pan
 		plot->per == REPORT_PER_TOTAL ? "in total" : "per thread");
 	for (unsigned r = 0; r < plot->nr; r++) {
 		const struct result *result = plot->results[r];
-		int phase = plot_find_phase(result, panel->phase);
+		int phase = result_find_phase(result, panel->phase);
 
 		for (unsigned s = 0; s < result->nr_sides; s++, style++) {
 			if (phase < 0 || !side_has_cells(result, s, (unsigned)phase))
@@ -164,7 +156,7 @@ static void put_throughput(const struct plot *plot, const struct plot_panel *pan
 	style = 0;
 	for (unsigned r = 0; r < plot->nr; r++) {
 		const struct result *result = plot->results[r];
-		int phase = plot_find_phase(result, panel->phase);
+		int phase = result_find_phase(result, panel->phase);
 
 		for (unsigned s = 0; s < result->nr_sides; s++, style++) {
 			char block[16];
@@ -223,7 +215,7 @@ static void put_truncations(const struct plot *plot, const struct plot_panel *pa
 	width = 0.8 / (sides ? sides : 1);
 	for (unsigned r = 0; r < plot->nr; r++) {
 		const struct result *result = plot->results[r];
-		int phase = plot_find_phase(result, panel->phase);
+		int phase = result_find_phase(result, panel->phase);
 
 		for (unsigned s = 0; s < result->nr_sides; s++, style++) {
 			fprintf(out, "$d%u << EOD\n", style);
@@ -273,7 +265,7 @@ static void put_speedups(const struct plot *plot, const struct plot_panel *panel
 	      "set ylabel 'speed-up (times)'\n",
 	      out);
 	for (unsigned p = 0; p < plot->nr_speedups; p++) {
-		int phase = plot_find_phase(result, plot->phases[p]);
+		int phase = result_find_phase(result, plot->phases[p]);
 
 		fprintf(out, "$d%u << EOD\n", p);
 		for (unsigned i = 0; i < result->nr_speedups; i++) {

@@ -190,11 +190,13 @@ static int find_phase(struct importer *in, const char *test, unsigned *phase)
 {
 	struct result *result = in->result;
 	char name[40];
+	int found;
 
 	phase_name(test, name);
-	for (*phase = 0; *phase < result->nr_phases; ++*phase)
-		if (!strcmp(result->phases[*phase].name, name))
-			return 0;
+	found = result_find_phase(result, name);
+	*phase = found < 0 ? result->nr_phases : (unsigned)found;
+	if (found >= 0)
+		return 0;
 	if (result->nr_phases == MAX_TESTS)
 		return line_error(in, "more than %u kinds of tests", MAX_TESTS);
 	return result_add_phase(result, name, NULL);

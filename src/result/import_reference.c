@@ -44,18 +44,17 @@ static int row_2013(struct importer *in, char *const *columns)
 {
 	struct result *result = in->result;
 	uint64_t threads, rate;
-	unsigned phase = 0;
-	int err = 0;
+	int err = 0, phase;
 
 	if (parse_uint(columns[1], 1, FIELD_MAX_THREADS, &threads))
 		return line_error(in, "not a thread count");
-	while (phase < result->nr_phases &&
-	       strcmp(result->phases[phase].name, columns[0]) != 0)
-		phase++;
-	if (phase == result->nr_phases && phase == FIELD_MAX_NAMES)
-		return line_error(in, "too many phases");
-	if (phase == result->nr_phases)
+	phase = result_find_phase(result, columns[0]);
+	if (phase < 0) {
+		if (result->nr_phases == FIELD_MAX_NAMES)
+			return line_error(in, "too many phases");
+		phase = (int)result->nr_phases;
 		err = result_add_phase(result, columns[0], NULL);
+	}
 	if (!err)
 		err = result_add_threads(result, (unsigned)threads);
 	for (unsigned side = 0; !err && side < 2; side++) {
@@ -67,7 +66,7 @@ static int row_2013(struct importer *in, char *const *columns)
 		if (!sample)
 			return -ENOMEM;
 		sample->side = side;
-		sample->phase = phase;
+		sample->phase = (unsigned)phase;
 		sample->threads = (unsigned)threads;
 		sample->window_ns = 1000000000;
 		sample->bytes = rate * threads * 1024;

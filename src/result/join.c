@@ -10,17 +10,18 @@
 int result_pick_side(const struct result *result, const char *name, unsigned *side,
 		     struct reason *why)
 {
+	int found = result_find_side(result, name ? name : "patched");
 	unsigned nr = 0, last = 0;
 
+	if (found >= 0) {
+		*side = (unsigned)found;
+		return 0;
+	}
 	for (unsigned i = 0; i < result->nr_sides; i++) {
-		if (!strcmp(result->sides[i].name, name ? name : "patched")) {
-			*side = i;
-			return 0;
-		}
-		if (!result_side_is_limit(result, i)) {
-			last = i;
-			nr++;
-		}
+		if (result_side_is_limit(result, i))
+			continue;
+		last = i;
+		nr++;
 	}
 	/* A run has one side, which needs no name. */
 	if (nr == 1) {
@@ -66,25 +67,6 @@ int result_keep_side(struct result *result, unsigned side, const char *name)
 	return 0;
 }
 
-static bool has_threads(const struct result *result, unsigned threads)
-{
-	for (unsigned i = 0; i < result->parameters.nr_threads; i++)
-		if (result->parameters.threads[i] == threads)
-			return true;
-	return false;
-}
-
-static bool find_phase(const struct result *result, const char *name, unsigned *phase)
-{
-	for (unsigned i = 0; i < result->nr_phases; i++) {
-		if (!strcmp(result->phases[i].name, name)) {
-			*phase = i;
-			return true;
-		}
-	}
-	return false;
-}
-
 /* A copy of @nr elements at @from, NULL of NULL. */
 static void *copy_array(const void *from, size_t nr, size_t size)
 {
@@ -121,7 +103,7 @@ static int copy_sample(struct result_sample *to, const struct result_sample *fro
 int result_join(struct result *result, const struct result *other, unsigned side,
 		const char *name)
 {
-	unsigned number = result->nr_sides, phase;
+	unsigned number = result->nr_sides;
 	const char *mount = other->sides[side].mount;
 
 	if (result_add_side(result, name, other->sides[side].spec))
@@ -132,15 +114,18 @@ int result_join(struct result *result, const struct result *other, unsigned side
 	for (unsigned i = 0; i < other->nr_samples; i++) {
 		const struct result_sample *from = &other->samples[i];
 		struct result_sample *to;
+		int phase;
 
-		if (from->side != side || !has_threads(result, from->threads) ||
-		    !find_phase(result, other->phases[from->phase].name, &phase))
+		if (from->side != side || !result_has_threads(result, from->threads))
+			continue;
+		phase = result_find_phase(result, other->phases[from->phase].name);
+		if (phase < 0)
 			continue;
 		to = result_add_sample(result, from->nr_workers);
 		if (!to || copy_sample(to, from))
 			return -ENOMEM;
 		to->side = number;
-		to->phase = phase;
+		to->phase = (unsigned)phase;
 	}
 	result->interrupted |= other->interrupted;
 	for (unsigned i = 0; i < other->nr_warnings; i++)

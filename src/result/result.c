@@ -190,9 +190,8 @@ int result_add_threads(struct result *result, unsigned threads)
 	struct result_parameters *parameters = &result->parameters;
 	unsigned *grown;
 
-	for (unsigned i = 0; i < parameters->nr_threads; i++)
-		if (parameters->threads[i] == threads)
-			return 0;
+	if (result_has_threads(result, threads))
+		return 0;
 	grown = reallocarray(parameters->threads, (size_t)parameters->nr_threads + 1,
 			     sizeof(*grown));
 	if (!grown)
@@ -488,6 +487,30 @@ static int speedups_derive(struct derivation *d)
 	return 0;
 }
 
+int result_find_phase(const struct result *result, const char *name)
+{
+	for (unsigned i = 0; i < result->nr_phases; i++)
+		if (!strcmp(result->phases[i].name, name))
+			return (int)i;
+	return -1;
+}
+
+int result_find_side(const struct result *result, const char *name)
+{
+	for (unsigned i = 0; i < result->nr_sides; i++)
+		if (!strcmp(result->sides[i].name, name))
+			return (int)i;
+	return -1;
+}
+
+bool result_has_threads(const struct result *result, unsigned threads)
+{
+	for (unsigned i = 0; i < result->parameters.nr_threads; i++)
+		if (result->parameters.threads[i] == threads)
+			return true;
+	return false;
+}
+
 bool result_side_is_limit(const struct result *result, unsigned side)
 {
 	return side && !strcmp(result->sides[side].name, "limit");
@@ -561,15 +584,12 @@ const struct result_speedup *result_speedup(const struct result *result, unsigne
 double result_published(const struct result *result, unsigned phase, unsigned threads)
 {
 	const struct result *reference = result->reference;
-	const char *name = result->phases[phase].name;
+	const struct result_speedup *speedup = NULL;
+	int published = -1;
 
-	for (unsigned p = 0; reference && p < reference->nr_phases; p++) {
-		const struct result_speedup *speedup;
-
-		if (strcmp(reference->phases[p].name, name) != 0)
-			continue;
-		speedup = result_speedup(reference, 1, p, threads);
-		return speedup ? speedup->ratio : NAN;
-	}
-	return NAN;
+	if (reference)
+		published = result_find_phase(reference, result->phases[phase].name);
+	if (published >= 0)
+		speedup = result_speedup(reference, 1, (unsigned)published, threads);
+	return speedup ? speedup->ratio : NAN;
 }

@@ -254,6 +254,12 @@ void result_times_destroy(struct result_times *times);
  */
 int result_derive(struct result *result);
 
+/* Index of the phase or side of that name, or -1. */
+int result_find_phase(const struct result *result, const char *name);
+int result_find_side(const struct result *result, const char *name);
+/* Whether parameters.threads has @threads. */
+bool result_has_threads(const struct result *result, unsigned threads);
+
 /* Whether @side is the row of --limit: shown, never compared. */
 bool result_side_is_limit(const struct result *result, unsigned side);
 

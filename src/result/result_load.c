@@ -228,29 +228,12 @@ static int load_threads(struct loader *loader, const json_t *object)
 				    FIELD_MAX_THREADS, &threads);
 		if (err)
 			return err;
-		for (unsigned n = 0; n < parameters->nr_threads; n++)
-			if (parameters->threads[n] == threads)
-				return place_error(&loader->place, -EINVAL,
-						   "%s is there already", name);
+		if (result_has_threads(loader->result, (unsigned)threads))
+			return place_error(&loader->place, -EINVAL, "%s is there already",
+					   name);
 		parameters->threads[parameters->nr_threads++] = (unsigned)threads;
 	}
 	return 0;
-}
-
-static int find_phase(const struct result *result, const char *name)
-{
-	for (unsigned i = 0; i < result->nr_phases; i++)
-		if (!strcmp(result->phases[i].name, name))
-			return (int)i;
-	return -1;
-}
-
-static int find_side(const struct result *result, const char *name)
-{
-	for (unsigned i = 0; i < result->nr_sides; i++)
-		if (!strcmp(result->sides[i].name, name))
-			return (int)i;
-	return -1;
 }
 
 /* The order the phases ran in. Not having it is no harm: samples name theirs. */
@@ -265,7 +248,7 @@ static int load_phases(struct loader *loader, const json_t *object)
 	for (size_t i = 0; !err && i < json_array_size(array); i++) {
 		const char *name = json_string_value(json_array_get(array, i));
 
-		if (!name || !*name || find_phase(loader->result, name) >= 0)
+		if (!name || !*name || result_find_phase(loader->result, name) >= 0)
 			return place_error(&loader->place, -EINVAL,
 					   "phases[%zu] is not a new name", i);
 		err = result_add_phase(loader->result, name, NULL);
@@ -307,7 +290,7 @@ static int load_sides(struct loader *loader, const json_t *root)
 		err = element(loader, array, "sides", i, &object);
 		if (!err)
 			err = load_name(loader, object, "name", &name);
-		if (!err && find_side(loader->result, name) >= 0)
+		if (!err && result_find_side(loader->result, name) >= 0)
 			err = place_error(&loader->place, -EINVAL,
 					  "name %.40s is there already", name);
 		if (!err)
@@ -332,7 +315,7 @@ static int load_sample_place(struct loader *loader, const json_t *object, unsign
 	err = load_name(loader, object, "side", &name);
 	if (err)
 		return err;
-	number = find_side(result, name);
+	number = result_find_side(result, name);
 	if (number < 0)
 		return place_error(&loader->place, -EINVAL,
 				   "side %.40s is not one of the sides", name);
@@ -341,7 +324,7 @@ static int load_sample_place(struct loader *loader, const json_t *object, unsign
 	err = load_name(loader, object, "phase", &name);
 	if (err)
 		return err;
-	number = find_phase(result, name);
+	number = result_find_phase(result, name);
 	if (number >= 0) {
 		*phase = (unsigned)number;
 		return 0;
