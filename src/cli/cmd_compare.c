@@ -92,17 +92,14 @@ static void compare_own(const struct input *input, const struct result *result)
 static void check_differences(const struct input *input, unsigned number,
 			      const struct differences *differences)
 {
-	for (unsigned i = 0; i < differences->nr; i++) {
-		const struct difference *difference = &differences->list[i];
+	const struct difference *fatal = differences_fatal(differences);
 
-		if (!difference->fatal || input->force)
-			continue;
+	if (fatal && !input->force)
 		fail(EXIT_USAGE,
 		     "%s and %s did not measure the same: %s %s and %s; --force compares "
 		     "them all the same",
-		     input->paths[0], input->paths[number], difference->what,
-		     difference->baseline, difference->other);
-	}
+		     input->paths[0], input->paths[number], fatal->what, fatal->baseline,
+		     fatal->other);
 }
 
 /* One side of each file, as sides of the first one. */

@@ -201,20 +201,18 @@ static bool is_comparable(const struct input *input, unsigned number,
 			  const struct result *first, unsigned base,
 			  const struct result *other, unsigned side)
 {
+	const struct difference *fatal;
 	struct differences differences;
-	bool same = true;
+	bool same;
 
 	if (differences_find(&differences, first, base, other, side))
 		fail(EXIT_CANNOT, "out of memory");
-	for (unsigned i = 0; i < differences.nr && same; i++) {
-		const struct difference *difference = &differences.list[i];
-
-		same = !difference->fatal;
-		if (!same)
-			say("no speed-ups of %s over %s are drawn, as they did not measure the same: %s %s and %s",
-			    input->names[number], input->names[0], difference->what,
-			    difference->baseline, difference->other);
-	}
+	fatal = differences_fatal(&differences);
+	same = !fatal;
+	if (!same)
+		say("no speed-ups of %s over %s are drawn, as they did not measure the same: %s %s and %s",
+		    input->names[number], input->names[0], fatal->what, fatal->baseline,
+		    fatal->other);
 	differences_destroy(&differences);
 	return same;
 }

@@ -393,9 +393,13 @@ const struct comparison_cell *comparison_cell(const struct comparison *compariso
 					      unsigned side, unsigned phase,
 					      unsigned threads)
 {
-	const struct result *result = comparison->result;
-	unsigned nr_threads = result->parameters.nr_threads, before = 0, t = 0;
+	const struct result *result;
+	unsigned nr_threads, before = 0, t = 0;
 
+	if (!comparison)
+		return NULL;
+	result = comparison->result;
+	nr_threads = result->parameters.nr_threads;
 	if (!side || result_side_is_limit(result, side))
 		return NULL;
 	for (unsigned s = 1; s < side; s++)
@@ -409,7 +413,7 @@ const struct comparison_cell *comparison_cell(const struct comparison *compariso
 
 bool comparison_is_significant(const struct comparison_cell *cell)
 {
-	return cell->p <= COMPARE_ALPHA;
+	return cell && cell->p <= COMPARE_ALPHA;
 }
 
 bool comparison_is_time(const struct result *result, unsigned phase)

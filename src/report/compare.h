@@ -50,10 +50,11 @@ struct comparison {
 int comparison_init(struct comparison *comparison, struct result *result, bool paired);
 void comparison_destroy(struct comparison *comparison);
 
-/* NULL: the side is no patched one, or nothing was to be compared. */
+/* NULL: the side is no patched one, or nothing was to be compared; @comparison may be NULL for that. */
 const struct comparison_cell *comparison_cell(const struct comparison *comparison,
 					      unsigned side, unsigned phase,
 					      unsigned threads);
+/* @cell may be NULL: it is not. */
 bool comparison_is_significant(const struct comparison_cell *cell);
 /* Is the logarithm of the ratio of @cell, which is not missing, around @shift? Uncorrected. 0 or -ENOMEM. */
 int comparison_test(const struct comparison_cell *cell, double shift,
@@ -88,6 +89,8 @@ struct differences {
 int differences_find(struct differences *differences, const struct result *baseline,
 		     unsigned baseline_side, const struct result *other, unsigned side);
 void differences_destroy(struct differences *differences);
+/* The first that is fatal; NULL: they compare. */
+const struct difference *differences_fatal(const struct differences *differences);
 
 /* ---- gates ---- */
 
@@ -104,9 +107,8 @@ struct outcome {
 struct outcomes {
 	struct outcome *list;
 	unsigned nr;
-	bool gated; /* by any gate; without one there are only the missing cells */
 	char **gates;
-	unsigned nr_gates;
+	unsigned nr_gates; /* 0: only missing cells are not fine */
 };
 
 /* What a result must hold. */
@@ -153,6 +155,10 @@ struct compared {
 	enum report_per per;
 	int status; /* the exit status */
 };
+
+/* The @n-th difference of all files together, and in @file which one's it is; NULL: there are no more. */
+const struct difference *compared_difference(const struct compared *compared, unsigned n,
+					     unsigned *file);
 
 /* All return 0 or -errno, as those of report/report.h. */
 

@@ -212,27 +212,21 @@ static void put_files(const struct compared *compared, FILE *out)
 static void put_differences(const struct compared *compared, FILE *out)
 {
 	const struct result *result = compared->comparison->result;
-	bool any = false;
+	const struct difference *difference;
+	unsigned file, n = 0;
 
-	for (unsigned i = 0; i < compared->nr_files; i++) {
-		const struct differences *differences = &compared->files[i].differences;
-
-		for (unsigned d = 0; d < differences->nr; d++) {
-			const struct difference *difference = &differences->list[d];
-
-			if (!any)
-				fputs("** What differs **\n", out);
-			any = true;
-			fprintf(out, "%-16s ", difference->what);
-			text_put(out, difference->baseline);
-			fputs(" (baseline), ", out);
-			text_put(out, difference->other);
-			fputs(" (", out);
-			text_put(out, result->sides[i].name);
-			fputs(difference->fatal ? "): not comparable\n" : ")\n", out);
-		}
+	for (; (difference = compared_difference(compared, n, &file)); n++) {
+		if (!n)
+			fputs("** What differs **\n", out);
+		fprintf(out, "%-16s ", difference->what);
+		text_put(out, difference->baseline);
+		fputs(" (baseline), ", out);
+		text_put(out, difference->other);
+		fputs(" (", out);
+		text_put(out, result->sides[file].name);
+		fputs(difference->fatal ? "): not comparable\n" : ")\n", out);
 	}
-	if (any)
+	if (n)
 		putc('\n', out);
 }
 
@@ -240,7 +234,7 @@ static void put_gates(const struct compared *compared, FILE *out)
 {
 	const struct outcomes *outcomes = compared->outcomes;
 
-	if (!outcomes->gated)
+	if (!outcomes->nr_gates)
 		return;
 	putc('\n', out);
 	for (unsigned g = 0; g < outcomes->nr_gates; g++)
@@ -400,7 +394,7 @@ static json_t *json_outcomes(const struct compared *compared)
 	const struct outcomes *outcomes = compared->outcomes;
 	json_t *list = json_array();
 
-	for (unsigned i = 0; i < outcomes->nr && outcomes->gated; i++) {
+	for (unsigned i = 0; i < outcomes->nr && outcomes->nr_gates; i++) {
 		const struct outcome *outcome = &outcomes->list[i];
 
 		json_array_append_new(

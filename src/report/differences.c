@@ -222,3 +222,25 @@ void differences_destroy(struct differences *differences)
 	free(differences->list);
 	*differences = (struct differences){ .nr = 0 };
 }
+
+const struct difference *differences_fatal(const struct differences *differences)
+{
+	for (unsigned i = 0; i < differences->nr; i++)
+		if (differences->list[i].fatal)
+			return &differences->list[i];
+	return NULL;
+}
+
+const struct difference *compared_difference(const struct compared *compared, unsigned n,
+					     unsigned *file)
+{
+	for (*file = 0; *file < compared->nr_files; ++*file) {
+		const struct differences *differences =
+			&compared->files[*file].differences;
+
+		if (n < differences->nr)
+			return &differences->list[n];
+		n -= differences->nr;
+	}
+	return NULL;
+}

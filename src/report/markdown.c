@@ -76,11 +76,8 @@ static void speedup_rows(const struct tables *tables, unsigned phase, unsigned s
 	for (unsigned i = 0; i < tables->nr_threads; i++) {
 		const struct result_speedup *speedup =
 			result_speedup(tables->result, side, phase, tables->threads[i]);
-		const struct comparison_cell *cell =
-			tables->comparison ? comparison_cell(tables->comparison, side,
-							     phase, tables->threads[i]) :
-					     NULL;
-		bool mark = cell && comparison_is_significant(cell);
+		bool mark = comparison_is_significant(comparison_cell(
+			tables->comparison, side, phase, tables->threads[i]));
 		struct text text;
 
 		text_fixed(&text, speedup ? speedup->ratio : NAN, 2);
@@ -223,7 +220,7 @@ int report_markdown(const struct result *result, enum report_per per, FILE *out)
 
 static const char *verdict(const struct compared *compared)
 {
-	if (!compared->outcomes->gated)
+	if (!compared->outcomes->nr_gates)
 		return NULL;
 	switch (compared->status) {
 	case 0:
@@ -271,29 +268,23 @@ static void put_outcomes(const struct compared *compared, FILE *out)
 static void put_differences(const struct compared *compared, FILE *out)
 {
 	const struct result *result = compared->comparison->result;
-	bool any = false;
+	const struct difference *difference;
+	unsigned file, n = 0;
 
-	for (unsigned i = 0; i < compared->nr_files; i++) {
-		const struct differences *differences = &compared->files[i].differences;
-
-		for (unsigned d = 0; d < differences->nr; d++) {
-			const struct difference *difference = &differences->list[d];
-
-			if (!any)
-				fputs("\n| differs | baseline | other | side |\n"
-				      "| :--- | :--- | :--- | :--- |\n",
-				      out);
-			any = true;
-			fputs("| ", out);
-			put_plain(out, difference->what);
-			fputs(" | ", out);
-			put_plain(out, difference->baseline);
-			fputs(" | ", out);
-			put_plain(out, difference->other);
-			fputs(" | ", out);
-			put_plain(out, result->sides[i].name);
-			fputs(" |\n", out);
-		}
+	for (; (difference = compared_difference(compared, n, &file)); n++) {
+		if (!n)
+			fputs("\n| differs | baseline | other | side |\n"
+			      "| :--- | :--- | :--- | :--- |\n",
+			      out);
+		fputs("| ", out);
+		put_plain(out, difference->what);
+		fputs(" | ", out);
+		put_plain(out, difference->baseline);
+		fputs(" | ", out);
+		put_plain(out, difference->other);
+		fputs(" | ", out);
+		put_plain(out, result->sides[file].name);
+		fputs(" |\n", out);
 	}
 }
 

@@ -161,7 +161,6 @@ static int name_gates(struct outcomes *outcomes, const struct gates *gates)
 			return -ENOMEM;
 		outcomes->nr_gates++;
 	}
-	outcomes->gated = outcomes->nr_gates;
 	return 0;
 }
 
@@ -204,7 +203,7 @@ int outcomes_fill(struct outcomes *outcomes, const struct comparison *comparison
 			err = max_regression(outcomes,
 					     outcomes->gates[gates->nr_min_speedup],
 					     comparison, cell, gates->max_regression);
-		else if (!outcomes->gated)
+		else if (!outcomes->nr_gates)
 			err = outcome_add(outcomes, OUTCOME_PASSED, NULL, cell, NULL);
 	}
 	if (err)

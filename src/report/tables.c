@@ -62,16 +62,14 @@ static void speedup_row(struct table *table, const struct tables *tables, unsign
 	for (unsigned i = 0; i < tables->nr_threads; i++) {
 		const struct result_speedup *speedup =
 			result_speedup(tables->result, side, phase, tables->threads[i]);
-		const struct comparison_cell *cell =
-			tables->comparison ? comparison_cell(tables->comparison, side,
-							     phase, tables->threads[i]) :
-					     NULL;
+		const struct comparison_cell *cell = comparison_cell(
+			tables->comparison, side, phase, tables->threads[i]);
 		struct text ratio, text;
 
 		text_fixed(&ratio, speedup ? speedup->ratio : NAN, 2);
 		/* In front, so that the digits stay below each other. */
 		snprintf(text.s, sizeof(text.s), "%s%.60s",
-			 cell && comparison_is_significant(cell) ? "*" : "", ratio.s);
+			 comparison_is_significant(cell) ? "*" : "", ratio.s);
 		table_cell(table, i, text.s);
 	}
 }
