@@ -20,6 +20,12 @@ void say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 noreturn void fail(enum exit_status status, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
+/*
+ * After a result was printed to standard output with @err, 0 or -errno: flushes it. EXIT_DONE; or
+ * EXIT_CANNOT, and it has been said why.
+ */
+int printed(int err);
+
 struct result;
 /* The result in the file @path; ends the process when it is none. */
 struct result *result_get(const char *path);

@@ -33,7 +33,6 @@ static void no_memory(void)
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
-	static const char *const pers[] = { "thread", "total", NULL };
 	static const char *const formats[] = { "table",	   "csv",   "json",
 					       "markdown", "junit", NULL };
 	struct input *input = state->input;
@@ -55,7 +54,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		input->force = true;
 		return 0;
 	case KEY_PER:
-		input->per = (enum report_per)options_choose("--per", arg, pers);
+		input->per = options_per(arg);
 		return 0;
 	case 'f':
 		input->format = (enum format)options_choose("-f", arg, formats);
@@ -147,12 +146,8 @@ static int print(const struct input *input, const struct compared *compared)
 		[JSON] = report_compared_json,	 [MARKDOWN] = report_compared_markdown,
 		[JUNIT] = report_compared_junit,
 	};
-	int err = writers[input->format](compared, stdout);
 
-	if (!err && !fflush(stdout))
-		return 0;
-	say("standard output: %s", strerror(err ? -err : errno));
-	return EXIT_CANNOT;
+	return printed(writers[input->format](compared, stdout));
 }
 
 static int compare(const struct input *input)
@@ -207,20 +202,11 @@ int cmd_compare(int argc, char **argv)
 {
 	static const struct argp_option options[] = {
 		{ NULL, 0, NULL, 0, "What must hold:", 1 },
-		{ "max-regression", KEY_MAX_REGRESSION, "PERCENT", 0,
-		  "Exit with status 1 when a cell is significantly slower, by more than "
-		  "PERCENT; with 4 when that could not be seen",
-		  1 },
-		{ "min-speedup", KEY_MIN_SPEEDUP, "RATIO[:PHASE[@THREADS]]", 0,
-		  "Exit with status 1 when a speed-up is below RATIO; may be repeated",
-		  1 },
+		GATES_OPTIONS(1),
 		{ NULL, 0, NULL, 0, "What is compared:", 2 },
 		{ "side", KEY_SIDE, "NAME", 0,
 		  "The side of files that have several (default patched)", 2 },
-		{ "reference", KEY_REFERENCE, "NAME", 0,
-		  "Show the speed-ups of a published table below: thp-page-cache-2013 or "
-		  "batched-truncation-2017",
-		  2 },
+		REFERENCE_OPTION(2),
 		{ "force", KEY_FORCE, NULL, 0, "Also what did not measure the same", 2 },
 		{ NULL, 0, NULL, 0, "Output:", 3 },
 		{ "per", KEY_PER, "thread|total", 0, "What tables show (default thread)",

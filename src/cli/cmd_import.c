@@ -128,18 +128,12 @@ static void tell(const struct result *result)
 static int put(const struct result *result, const char *output)
 {
 	struct reason why;
-	int err;
 
-	if (output) {
-		if (!result_save(result, output, &why))
-			return EXIT_DONE;
-		say("-o %s", why.text);
-		return EXIT_CANNOT;
-	}
-	err = result_write_json(result, stdout);
-	if (!err && !fflush(stdout))
+	if (!output)
+		return printed(result_write_json(result, stdout));
+	if (!result_save(result, output, &why))
 		return EXIT_DONE;
-	say("standard output: %s", strerror(err ? -err : errno));
+	say("-o %s", why.text);
 	return EXIT_CANNOT;
 }
 

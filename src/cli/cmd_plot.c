@@ -32,7 +32,6 @@ struct input {
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
-	static const char *const pers[] = { "thread", "total", NULL };
 	struct input *input = state->input;
 
 	switch (key) {
@@ -40,7 +39,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		input->output = arg;
 		return 0;
 	case KEY_PER:
-		input->per = (enum report_per)options_choose("--per", arg, pers);
+		input->per = options_per(arg);
 		return 0;
 	case ARGP_KEY_ARG:
 		input->names[input->nr++] = arg;

@@ -519,9 +519,5 @@ int cmd_topology(int argc, char **argv)
 	topo_free(topo);
 	pin_destroy(&input.pin);
 	mem_policy_destroy(&input.mem);
-	if (err || fflush(stdout) || ferror(stdout)) {
-		say("standard output: %s", strerror(err ? -err : errno));
-		return EXIT_CANNOT;
-	}
-	return EXIT_DONE;
+	return printed(err);
 }

@@ -324,10 +324,7 @@ static int print_result(const struct measurement *m, const struct result *result
 	default:
 		err = print_tables(m, result);
 	}
-	if (!err && !fflush(stdout))
-		return 0;
-	say("standard output: %s", strerror(err ? -err : errno));
-	return EXIT_CANNOT;
+	return printed(err);
 }
 
 static unsigned count_void(const struct result *result)

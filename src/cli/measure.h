@@ -41,38 +41,42 @@ enum {
 	KEY_OF_COMMAND, /* the command's own begin here */
 };
 
-#define SIDES_OPTIONS(baseline, patched)                                                           \
-	{ "baseline",                                                                              \
-	  KEY_BASELINE,                                                                            \
-	  "SPEC",                                                                                  \
-	  0,                                                                                       \
-	  "Engine of the baseline (default " baseline ")",                                         \
-	  1 },                                                                                     \
-		{ "patched",                                                                       \
-		  KEY_PATCHED,                                                                     \
-		  "SPEC",                                                                          \
-		  0,                                                                               \
-		  "Engine of the patched side (default " patched "); may be repeated",             \
-		  1 },                                                                             \
-		{ "max-regression",                                                                \
-		  KEY_MAX_REGRESSION,                                                              \
-		  "PERCENT",                                                                       \
-		  0,                                                                               \
-		  "Exit with status 1 when a cell is significantly slower, by more than PERCENT; " \
-		  "with 4 when that could not be seen",                                            \
-		  1 },                                                                             \
-		{ "min-speedup",                                                                   \
-		  KEY_MIN_SPEEDUP,                                                                 \
-		  "RATIO[:PHASE[@THREADS]]",                                                       \
-		  0,                                                                               \
-		  "Exit with status 1 when a speed-up is below RATIO; may be repeated",            \
-		  1 },                                                                             \
-	{                                                                                          \
-		"reference", KEY_REFERENCE, "NAME", 0,                                             \
-			"Show the speed-ups of a published table below: thp-page-cache-2013 or "   \
-			"batched-truncation-2017",                                                 \
-			1                                                                          \
+#define GATES_OPTIONS(group)                                                                  \
+	{ "max-regression",                                                                   \
+	  KEY_MAX_REGRESSION,                                                                 \
+	  "PERCENT",                                                                          \
+	  0,                                                                                  \
+	  "Exit with status 1 when a cell is significantly slower, by more than PERCENT; "    \
+	  "with 4 when that could not be seen",                                               \
+	  group },                                                                            \
+	{                                                                                     \
+		"min-speedup", KEY_MIN_SPEEDUP, "RATIO[:PHASE[@THREADS]]", 0,                 \
+			"Exit with status 1 when a speed-up is below RATIO; may be repeated", \
+			group                                                                 \
 	}
+
+#define REFERENCE_OPTION(group)                                                                  \
+	{                                                                                        \
+		"reference", KEY_REFERENCE, "NAME", 0,                                           \
+			"Show the speed-ups of a published table below: thp-page-cache-2013 or " \
+			"batched-truncation-2017",                                               \
+			group                                                                    \
+	}
+
+#define SIDES_OPTIONS(baseline, patched)                                               \
+	{ "baseline",                                                                  \
+	  KEY_BASELINE,                                                                \
+	  "SPEC",                                                                      \
+	  0,                                                                           \
+	  "Engine of the baseline (default " baseline ")",                             \
+	  1 },                                                                         \
+		{ "patched",                                                           \
+		  KEY_PATCHED,                                                         \
+		  "SPEC",                                                              \
+		  0,                                                                   \
+		  "Engine of the patched side (default " patched "); may be repeated", \
+		  1 },                                                                 \
+		GATES_OPTIONS(1), REFERENCE_OPTION(1)
 
 /* Takes one of them; any other @key is ARGP_ERR_UNKNOWN. Ends the process when there are too many, when
  * a gate is not one, or when there is no such reference. */

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/format.h"
 #include "cli/cli.h"
@@ -35,4 +37,12 @@ noreturn void fail(enum exit_status status, const char *fmt, ...)
 	say_va(fmt, ap);
 	va_end(ap);
 	exit((int)status);
+}
+
+int printed(int err)
+{
+	if (!err && !fflush(stdout) && !ferror(stdout))
+		return EXIT_DONE;
+	say("standard output: %s", strerror(err ? -err : errno));
+	return EXIT_CANNOT;
 }

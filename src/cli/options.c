@@ -156,6 +156,13 @@ unsigned options_choose(const char *option, const char *arg, const char *const w
 	     all);
 }
 
+enum report_per options_per(const char *arg)
+{
+	static const char *const pers[] = { "thread", "total", NULL };
+
+	return (enum report_per)options_choose("--per", arg, pers);
+}
+
 static uint64_t size_argument(const char *option, const char *arg)
 {
 	uint64_t bytes;
@@ -295,7 +302,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	static const char *const layouts[] = { "private", "shared", NULL };
 	static const char *const workers[] = { "thread", "process", NULL };
-	static const char *const pers[] = { "thread", "total", NULL };
 	static const char *const formats[] = { "table", "csv", "json", "markdown", NULL };
 	struct options *options = state->input;
 
@@ -349,7 +355,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		options_mem(&options->mem, arg);
 		return 0;
 	case KEY_PER:
-		options->per = (enum report_per)options_choose("--per", arg, pers);
+		options->per = options_per(arg);
 		return 0;
 	case 'f':
 		options->format = (enum output_format)options_choose("-f", arg, formats);

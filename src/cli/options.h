@@ -51,6 +51,8 @@ extern const struct argp truncate_argp; /* of truncate: some of the same */
 
 /* The index of @arg in @words (NULL-terminated), or the end of the process. */
 unsigned options_choose(const char *option, const char *arg, const char *const words[]);
+/* The argument of --per, or the end of the process. */
+enum report_per options_per(const char *arg);
 /* A whole number from @min to @max, or the end of the process. */
 uint64_t options_number(const char *option, const char *arg, uint64_t min, uint64_t max);
 
