@@ -156,6 +156,24 @@ status_is()
 	fi
 }
 
+# refuses WHAT ARGUMENT...: wrong usage of pagezone, and WHAT in the one line that says so. It has
+# $refuse_seconds for that.
+refuse_seconds=20
+refuses()
+{
+	local what=$1
+
+	shift
+	run timeout "$refuse_seconds" "$PAGEZONE" "$@"
+	status_is 2 "status 2: $*"
+	is "$out" '' 'nothing on standard output'
+	is "$(wc -l <"$tmp/.err")" 1 'one line on standard error'
+	case $err in
+	*"$what"*) pass "that names '$what'" ;;
+	*) fail "that names '$what'" "$err" ;;
+	esac
+}
+
 done_testing()
 {
 	tap_done=1

@@ -174,26 +174,15 @@ done
 
 # ---- usage ----
 
-# refuses REGEX ARGUMENT...
-refuses()
-{
-	local regex=$1
-
-	shift
-	run "$PAGEZONE" compare "$@"
-	status_is 2 "compare $*: status 2"
-	like "$err" "$regex" 'says why'
-}
-
-refuses 'compare needs the files'
-refuses 'nonesuch.json' nonesuch.json steady.json
-refuses "'-1'" --max-regression=-1 steady.json same.json
-refuses "'100'" --max-regression 100 steady.json same.json
-refuses "''" --max-regression '' steady.json same.json
-refuses "'5:reader'" --max-regression 5:reader steady.json same.json
-refuses 'junit' -f html steady.json same.json
+refuses 'compare needs the files' compare
+refuses 'nonesuch.json' compare nonesuch.json steady.json
+refuses "'-1'" compare --max-regression=-1 steady.json same.json
+refuses "'100'" compare --max-regression 100 steady.json same.json
+refuses "''" compare --max-regression '' steady.json same.json
+refuses "'5:reader'" compare --max-regression 5:reader steady.json same.json
+refuses 'junit' compare -f html steady.json same.json
 echo '{' >broken.json
-refuses 'broken.json' steady.json broken.json
+refuses 'broken.json' compare steady.json broken.json
 
 # ---- formats ----
 

@@ -21,19 +21,14 @@ is_valid()
 		-f "$top_srcdir/tests/schema.jq" "$r" 2>&1)" '' "$1 is valid"
 }
 
-# refuses WHAT ARGUMENT...: status 2, and WHAT in the one line of the message.
-refuses()
+# import_refuses WHAT ARGUMENT...: so does import, and makes no file.
+refuse_seconds=60
+import_refuses()
 {
 	local what=$1
 
 	shift
-	run timeout 60 "$PAGEZONE" import "$@" -o "$tmp/none.json"
-	status_is 2 "status 2: $what"
-	is "$(wc -l <"$tmp/.err")" 1 'one line on standard error'
-	case $err in
-	*"$what"*) pass "that says '$what'" ;;
-	*) fail "that says '$what'" "$err" ;;
-	esac
+	refuses "$what" import "$@" -o "$tmp/none.json"
 	ok 'and no file' test ! -e "$tmp/none.json"
 }
 
@@ -99,24 +94,24 @@ else
 	skip 'the locale de_DE.UTF-8 is not there'
 fi
 
-refuses 'no throughput test' iozone /dev/null
-refuses 'larger than' iozone /dev/zero
-refuses 'NUL bytes' iozone "$PAGEZONE"
-refuses 'Is a directory' iozone "$tmp"
-refuses 'No such file' iozone "$tmp/nothing"$'\n'"there"
-refuses 'no throughput test' iozone "$top_srcdir/README.md"
+import_refuses 'no throughput test' iozone /dev/null
+import_refuses 'larger than' iozone /dev/zero
+import_refuses 'NUL bytes' iozone "$PAGEZONE"
+import_refuses 'Is a directory' iozone "$tmp"
+import_refuses 'No such file' iozone "$tmp/nothing"$'\n'"there"
+import_refuses 'no throughput test' iozone "$top_srcdir/README.md"
 head -c 2000000 /dev/urandom | tr '\0' x >"$tmp/random"
-refuses 'no throughput test' iozone "$tmp/random"
+import_refuses 'no throughput test' iozone "$tmp/random"
 sed 's,kB/sec,ops/sec,' "$data/iozone-mmap.log" >"$tmp/ops.log"
-refuses 'without -O' iozone "$tmp/ops.log"
+import_refuses 'without -O' iozone "$tmp/ops.log"
 sed '30,$s/throughput for  2 rewriters/throughput for  2 rew/;s/= *[0-9.]* kB/= 1/' \
 	"$data/iozone-mmap.log" >"$tmp/damaged.log"
-refuses 'line 30: not in kB/sec' iozone "$tmp/damaged.log"
-refuses 'needs a FILE' iozone
-refuses 'one NAME' reference
-refuses 'one NAME' reference thp-page-cache-2013 batched-truncation-2017
-refuses "no published table 'x'" reference x
-refuses "import csv" csv x
+import_refuses 'line 30: not in kB/sec' iozone "$tmp/damaged.log"
+import_refuses 'needs a FILE' iozone
+import_refuses 'one NAME' reference
+import_refuses 'one NAME' reference thp-page-cache-2013 batched-truncation-2017
+import_refuses "no published table 'x'" reference x
+import_refuses "import csv" csv x
 run "$PAGEZONE" import
 status_is 2 'nothing to import: status 2'
 run "$PAGEZONE" import reference thp-page-cache-2013 -o "$tmp/no/where.json"
@@ -138,10 +133,10 @@ mkdir "$tmp/data"
 for damage in 's/2,249/2,x/' '3s/,/;/' '1s/run/walk/' '5s/5/5,1/' 3p 2,6d; do
 	sed "$damage" "$top_srcdir/src/data/batched-truncation-2017.csv" \
 		>"$tmp/data/batched-truncation-2017.csv"
-	PAGEZONE_DATADIR=$tmp/data refuses 'batched-truncation-2017.csv' reference \
+	PAGEZONE_DATADIR=$tmp/data import_refuses 'batched-truncation-2017.csv' reference \
 		batched-truncation-2017
 done
-PAGEZONE_DATADIR=$tmp/none refuses 'none/thp-page-cache-2013.csv' reference thp-page-cache-2013
+PAGEZONE_DATADIR=$tmp/none import_refuses 'none/thp-page-cache-2013.csv' reference thp-page-cache-2013
 
 # --reference: a row below each table
 run "$PAGEZONE" speedup --baseline null --patched null -t 1,3,4 -S 64k -R 1 -q -i 0 \

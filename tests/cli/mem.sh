@@ -108,17 +108,6 @@ for engine in cache:batch=1 cache:batch=512,map=uffd tmpfs:huge=never tmpfs:huge
 	done
 done
 
-# refuses TEXT ARGUMENT...
-refuses()
-{
-	local text=$1
-
-	shift
-	run "$PAGEZONE" "$@"
-	status_is 2 "$* is wrong usage"
-	like "$err" "$text" 'and says why'
-}
-
 for mem in '' far bind bind: bind:x 'bind:0,' bind:-1 bind:1-0 bind:99999999999; do
 	refuses "--mem $mem: " speedup --mem "$mem"
 done

@@ -5,22 +5,6 @@
 # shellcheck source=tests/tap.sh
 . "${top_srcdir:?}/tests/tap.sh"
 
-# refuses WHAT ARGUMENT...: WHAT must stand in the one line of the message.
-refuses()
-{
-	local what=$1
-
-	shift
-	run timeout 20 "$PAGEZONE" "$@"
-	status_is 2 "status 2: $*"
-	is "$out" '' 'nothing on standard output'
-	is "$(wc -l <"$tmp/.err")" 1 'one line on standard error'
-	case $err in
-	*"$what"*) pass "that names '$what'" ;;
-	*) fail "that names '$what'" "$err" ;;
-	esac
-}
-
 for threads in 0 -1 257 1000000 1,,2 '' '1,2,' 4-1 x 1..; do
 	refuses "-t $threads" speedup -t "$threads"
 done
