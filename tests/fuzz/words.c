@@ -49,17 +49,24 @@ static void word_number(char *text)
 		fuzz_must(number >= 3 && number <= 5000, text);
 }
 
+/* False: it was refused, as it should be. */
+static bool list_is_taken(int err, unsigned *list, size_t nr, size_t max,
+			  const char *text)
+{
+	fuzz_must(!err ? nr >= 1 && nr <= max :
+			 (err == -EINVAL || err == -ERANGE) && !list && !nr,
+		  text);
+	return !err;
+}
+
 static void word_threads(char *text)
 {
 	unsigned *list = NULL;
 	size_t nr = 0;
 	int err = parse_threads(text, &list, &nr);
 
-	if (err) {
-		fuzz_must((err == -EINVAL || err == -ERANGE) && !list && !nr, text);
+	if (!list_is_taken(err, list, nr, PARSE_MAX_THREADS, text))
 		return;
-	}
-	fuzz_must(nr >= 1 && nr <= PARSE_MAX_THREADS, text);
 	for (size_t i = 0; i < nr; i++) {
 		fuzz_must(list[i] >= 1 && list[i] <= PARSE_MAX_THREADS, text);
 		for (size_t k = 0; k < i; k++)
@@ -74,11 +81,8 @@ static void word_list(char *text)
 	size_t nr = 0;
 	int err = parse_list(text, &list, &nr);
 
-	if (err) {
-		fuzz_must((err == -EINVAL || err == -ERANGE) && !list && !nr, text);
+	if (!list_is_taken(err, list, nr, PARSE_MAX_LIST, text))
 		return;
-	}
-	fuzz_must(nr >= 1 && nr <= PARSE_MAX_LIST, text);
 	for (size_t i = 0; i < nr; i++)
 		fuzz_must(list[i] <= INT_MAX, text);
 	free(list);

@@ -12,6 +12,15 @@
 #include "result/result.h"
 #include "tap.h"
 
+/* A file whose only sample has these counters. */
+#define FIXTURE_FILE(counters)                                       \
+	"{\"schema\": \"pagezone-result/1\", \"pagezone\": {},\n"    \
+	"\"environment\": {}, \"parameters\": {\"threads\": []},\n"  \
+	"\"sides\": [{\"name\": \"run\", \"spec\": \"x\"}],\n"       \
+	"\"samples\": [{\"side\": \"run\", \"phase\": \"reader\",\n" \
+	" \"threads\": 2, \"round\": 1, \"window_ns\": 1,\n"         \
+	" \"bytes\": 4096, \"counters\": " counters "}]}"
+
 static inline void must(int err)
 {
 	if (err)

@@ -136,31 +136,39 @@ static void durations(void)
 	}
 }
 
-static void threads_are(const char *s, size_t nr, const unsigned *expected)
+/* parse_threads() or parse_list(). */
+typedef int list_parser(const char *s, unsigned **list, size_t *nr);
+
+static void list_is(list_parser *parse, const char *what, const char *s, size_t nr,
+		    const unsigned *expected)
 {
 	unsigned *list = NULL;
 	size_t got = 0;
-	int err = parse_threads(s, &list, &got);
+	int err = parse(s, &list, &got);
 
 	ok(!err && got == nr && !memcmp(list, expected, nr * sizeof(*list)),
-	   "threads '%s' are %zu counts", s, nr);
+	   "%s '%s' are %zu numbers", what, s, nr);
 	free(list);
 }
 
-#define THREADS_ARE(s, ...)                                                    \
-	threads_are(s, sizeof((unsigned[]){ __VA_ARGS__ }) / sizeof(unsigned), \
-		    (unsigned[]){ __VA_ARGS__ })
-
-static void threads_fail(const char *s, int expected)
+static void list_fails(list_parser *parse, const char *what, const char *s, int expected)
 {
 	unsigned *list = NULL;
 	size_t nr = 0;
-	int err = parse_threads(s, &list, &nr);
+	int err = parse(s, &list, &nr);
 
-	ok(err == expected && !list && !nr, "threads '%s' are refused (%s)", s,
+	ok(err == expected && !list && !nr, "%s '%s' are refused (%s)", what, s,
 	   strerror(-expected));
 	free(list);
 }
+
+#define ALL_OF(...)                                                          \
+	sizeof((unsigned[]){ __VA_ARGS__ }) / sizeof(unsigned), (unsigned[]) \
+	{                                                                    \
+		__VA_ARGS__                                                  \
+	}
+#define THREADS_ARE(s, ...) list_is(parse_threads, "threads", s, ALL_OF(__VA_ARGS__))
+#define LIST_IS(s, ...)	    list_is(parse_list, "numbers", s, ALL_OF(__VA_ARGS__))
 
 static void threads(void)
 {
@@ -188,45 +196,19 @@ static void threads(void)
 
 	for (unsigned i = 0; i < PARSE_MAX_THREADS; i++)
 		all[i] = i + 1;
-	threads_are("1-256", PARSE_MAX_THREADS, all);
-	threads_are("1-256,1..256,17", PARSE_MAX_THREADS, all);
+	list_is(parse_threads, "threads", "1-256", PARSE_MAX_THREADS, all);
+	list_is(parse_threads, "threads", "1-256,1..256,17", PARSE_MAX_THREADS, all);
 
 	for (size_t i = 0; i < sizeof(malformed) / sizeof(malformed[0]); i++)
-		threads_fail(malformed[i], -EINVAL);
+		list_fails(parse_threads, "threads", malformed[i], -EINVAL);
 
-	threads_fail("0", -ERANGE);
-	threads_fail("1,0", -ERANGE);
-	threads_fail("0-4", -ERANGE);
-	threads_fail("257", -ERANGE);
-	threads_fail("1..257", -ERANGE);
-	threads_fail("1000000", -ERANGE);
-	threads_fail("18446744073709551617", -ERANGE);
-}
-
-static void list_is(const char *s, size_t nr, const unsigned *expected)
-{
-	unsigned *list = NULL;
-	size_t got = 0;
-	int err = parse_list(s, &list, &got);
-
-	ok(!err && got == nr && !memcmp(list, expected, nr * sizeof(*list)),
-	   "list '%s' has %zu numbers", s, nr);
-	free(list);
-}
-
-#define LIST_IS(s, ...)                                                    \
-	list_is(s, sizeof((unsigned[]){ __VA_ARGS__ }) / sizeof(unsigned), \
-		(unsigned[]){ __VA_ARGS__ })
-
-static void list_fails(const char *s, int expected)
-{
-	unsigned *list = NULL;
-	size_t nr = 0;
-	int err = parse_list(s, &list, &nr);
-
-	ok(err == expected && !list && !nr, "list '%s' is refused (%s)", s,
-	   strerror(-expected));
-	free(list);
+	list_fails(parse_threads, "threads", "0", -ERANGE);
+	list_fails(parse_threads, "threads", "1,0", -ERANGE);
+	list_fails(parse_threads, "threads", "0-4", -ERANGE);
+	list_fails(parse_threads, "threads", "257", -ERANGE);
+	list_fails(parse_threads, "threads", "1..257", -ERANGE);
+	list_fails(parse_threads, "threads", "1000000", -ERANGE);
+	list_fails(parse_threads, "threads", "18446744073709551617", -ERANGE);
 }
 
 static void lists(void)
@@ -255,12 +237,12 @@ static void lists(void)
 	LIST_IS("0-7:100", 0);
 
 	for (size_t i = 0; i < sizeof(malformed) / sizeof(malformed[0]); i++)
-		list_fails(malformed[i], -EINVAL);
-	list_fails("2147483648", -ERANGE);
-	list_fails("18446744073709551616", -ERANGE);
-	list_fails("0-4:18446744073709551616", -ERANGE);
-	list_fails("0-65536", -ERANGE);
-	list_fails("0-2147483647", -ERANGE);
+		list_fails(parse_list, "numbers", malformed[i], -EINVAL);
+	list_fails(parse_list, "numbers", "2147483648", -ERANGE);
+	list_fails(parse_list, "numbers", "18446744073709551616", -ERANGE);
+	list_fails(parse_list, "numbers", "0-4:18446744073709551616", -ERANGE);
+	list_fails(parse_list, "numbers", "0-65536", -ERANGE);
+	list_fails(parse_list, "numbers", "0-2147483647", -ERANGE);
 	ok(!parse_list("1-65536", &list, &nr) && nr == PARSE_MAX_LIST &&
 		   list[nr - 1] == 65536,
 	   "as long as a list can be");

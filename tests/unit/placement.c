@@ -247,14 +247,7 @@ static void bad_files(void)
 		char text[1000];
 		int err;
 
-		snprintf(text, sizeof(text),
-			 "{\"schema\": \"pagezone-result/1\", \"pagezone\": {},\n"
-			 "\"environment\": {}, \"parameters\": {\"threads\": []},\n"
-			 "\"sides\": [{\"name\": \"run\", \"spec\": \"x\"}],\n"
-			 "\"samples\": [{\"side\": \"run\", \"phase\": \"reader\",\n"
-			 " \"threads\": 2, \"round\": 1, \"window_ns\": 1,\n"
-			 " \"bytes\": 4096, \"counters\": {%s}}]}",
-			 bad[i].counters);
+		snprintf(text, sizeof(text), FIXTURE_FILE("{%s}"), bad[i].counters);
 		err = load(text, &loaded, &why);
 		ok(err == -EINVAL && strstr(why.text, bad[i].why), "%s: %s",
 		   bad[i].counters, why.text);

@@ -248,14 +248,7 @@ static void test_groups(void)
 		struct reason why = { "" };
 		char text[1000];
 
-		snprintf(text, sizeof(text),
-			 "{\"schema\": \"pagezone-result/1\", \"pagezone\": {},\n"
-			 "\"environment\": {}, \"parameters\": {\"threads\": []},\n"
-			 "\"sides\": [{\"name\": \"run\", \"spec\": \"x\"}],\n"
-			 "\"samples\": [{\"side\": \"run\", \"phase\": \"reader\",\n"
-			 " \"threads\": 2, \"round\": 1, \"window_ns\": 1,\n"
-			 " \"bytes\": 4096, \"counters\": %s}]}",
-			 files[i].counters);
+		snprintf(text, sizeof(text), FIXTURE_FILE("%s"), files[i].counters);
 		put_file(tmp_path("x"), text, strlen(text));
 		ok(!result_load(&loaded, tmp_path("x"), &why) &&
 			   loaded->samples[0].counters.known == files[i].known,
