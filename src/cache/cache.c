@@ -99,13 +99,8 @@ void page_cache_free(struct page_cache *cache)
 	free(cache);
 }
 
-int cache_thread_alloc(struct cache_thread **thread, struct page_cache *cache, int nid)
-{
-	return cache_thread_alloc_on(thread, cache, nid, nid);
-}
-
-int cache_thread_alloc_on(struct cache_thread **thread, struct page_cache *cache, int nid,
-			  int own_nid)
+int cache_thread_alloc(struct cache_thread **thread, struct page_cache *cache, int nid,
+		       int own_nid)
 {
 	struct cache_thread *t = arena_private_alloc(sizeof(*t), own_nid);
 	struct lock_stats uncounted = { 0 };

@@ -55,11 +55,10 @@ size_t page_cache_overhead(size_t arena_bytes, unsigned nr_threads);
 size_t page_cache_slack(const struct page_cache_conf *conf);
 
 /* Called in the thread itself (registers it with RCU). @nid: whose frames it prefers; negative: the
- * first node's. 0 or -ENOMEM. */
-int cache_thread_alloc(struct cache_thread **thread, struct page_cache *cache, int nid);
-/* The same, but what the thread itself has is on node @own_nid. */
-int cache_thread_alloc_on(struct cache_thread **thread, struct page_cache *cache, int nid,
-			  int own_nid);
+ * first node's. @own_nid: the node for what is the thread's own; negative: where it is first touched.
+ * 0 or -ENOMEM. */
+int cache_thread_alloc(struct cache_thread **thread, struct page_cache *cache, int nid,
+		       int own_nid);
 /* Drains its free lists and LRU batch; called in the thread itself. */
 void cache_thread_free(struct cache_thread *thread);
 struct cache_counters *cache_thread_counters(struct cache_thread *thread);

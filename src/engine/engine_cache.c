@@ -204,8 +204,8 @@ int cache_worker_start(struct engine_worker *worker, struct reason *why)
 	if (!cw)
 		return reason_set(why, err, "cache: out of memory");
 	worker->state = cw;
-	err = cache_thread_alloc_on(&cw->thread, state->cache, share->mem_node,
-				    share->own_node);
+	err = cache_thread_alloc(&cw->thread, state->cache, share->mem_node,
+				 share->own_node);
 	if (err)
 		goto fail;
 	cw->file = state->files[share->file];

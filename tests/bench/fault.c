@@ -183,7 +183,7 @@ static void cache_round(struct bench *b, enum side side)
 
 	if (page_cache_alloc(&cache, &conf, &why))
 		die(why.text);
-	if (cache_thread_alloc(&thread, cache, -1) ||
+	if (cache_thread_alloc(&thread, cache, -1, -1) ||
 	    mapping_alloc(&mapping, cache, b->bytes) || vma_alloc(&vma, 0, b->bytes, -1))
 		die("no memory");
 	toucher.vma = vma;

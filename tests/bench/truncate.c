@@ -61,7 +61,7 @@ static void open_bench(struct bench *b, unsigned count)
 		if (!b->ns[i])
 			die("no memory");
 	}
-	if (cache_thread_alloc(&b->thread, b->cache, -1) ||
+	if (cache_thread_alloc(&b->thread, b->cache, -1, -1) ||
 	    mapping_alloc(&b->mapping, b->cache, b->bytes) ||
 	    vma_alloc(&b->vma, 0, b->bytes, -1))
 		die("no memory");

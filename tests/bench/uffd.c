@@ -150,7 +150,7 @@ static void *handler_main(void *arg)
 				 { .fd = handler->stop_fd, .events = POLLIN } };
 	struct cache_thread *thread;
 
-	if (cache_thread_alloc(&thread, handler->run->cache, -1))
+	if (cache_thread_alloc(&thread, handler->run->cache, -1, -1))
 		die("no memory");
 	pthread_barrier_wait(&handler->run->all);
 	for (;;) {
@@ -221,7 +221,7 @@ static void *worker_main(void *arg)
 				      .arg = worker };
 
 	bind_to_cpu(worker->id);
-	if (cache_thread_alloc(&worker->cache_thread, run->cache, -1))
+	if (cache_thread_alloc(&worker->cache_thread, run->cache, -1, -1))
 		die("no memory");
 	pthread_barrier_wait(&run->all);
 	for (int phase = 0; phase < NR_PHASES; phase++) {

@@ -47,7 +47,7 @@ static inline void env_open_nodes(struct env *env, size_t mib, unsigned nr_nodes
 	}
 	if (page_cache_alloc(&env->cache, &conf, &why))
 		bail("%s", why.text);
-	if (cache_thread_alloc(&env->thread, env->cache, nid))
+	if (cache_thread_alloc(&env->thread, env->cache, nid, nid))
 		bail("no memory for a thread");
 }
 

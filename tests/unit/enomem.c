@@ -205,7 +205,7 @@ static void *run_rival(void *arg)
 	struct cache_thread *thread;
 	struct vma *vma = env_vma(0, PMD_SIZE);
 
-	if (cache_thread_alloc(&thread, rival->env->cache, 0))
+	if (cache_thread_alloc(&thread, rival->env->cache, 0, 0))
 		bail("no memory for a thread");
 	vma_map(vma, rival->mapping, thread);
 	rival->err = fill(vma, thread, 0, PMD_NR, &rival->done_pages);
@@ -307,7 +307,7 @@ static void *run_cutter(void *arg)
 	struct cache_thread *thread;
 	uint64_t random = 8;
 
-	if (cache_thread_alloc(&thread, cutter->env->cache, 0))
+	if (cache_thread_alloc(&thread, cutter->env->cache, 0, 0))
 		bail("no memory for a thread");
 	while (!cutter->stop) {
 		uint64_t at = env_random(&random) % cutter->bytes;

@@ -288,7 +288,7 @@ static void *run_racer(void *arg)
 	struct vma *vma = env_vma(0, RACE_PAGES * PAGE_SIZE);
 	struct cache_thread *thread;
 
-	if (cache_thread_alloc(&thread, race->env.cache, 0))
+	if (cache_thread_alloc(&thread, race->env.cache, 0, 0))
 		bail("no memory for a thread");
 	for (unsigned round = 0; round < RACE_ROUNDS; round++) {
 		vma_map(vma, race->mapping, thread);

@@ -138,7 +138,7 @@ static void *run_racer(void *arg)
 	struct vma *vma = env_vma(0, MAX_PAGES * PAGE_SIZE);
 	uint64_t seed = 77;
 
-	if (cache_thread_alloc(&thread, race->env.cache, 0))
+	if (cache_thread_alloc(&thread, race->env.cache, 0, 0))
 		bail("no memory for a thread");
 	counters = cache_thread_counters(thread);
 	for (unsigned round = 0; round < race->rounds; round++) {
@@ -241,7 +241,7 @@ static void *run_lookups(void *arg)
 	uint64_t seed = 5;
 
 	hold_up_one_in = 16;
-	if (cache_thread_alloc(&thread, race->env.cache, 0))
+	if (cache_thread_alloc(&thread, race->env.cache, 0, 0))
 		bail("no memory for a thread");
 	while (!race->stop) {
 		unsigned which = env_random(&seed) & 1;
@@ -347,7 +347,7 @@ static void *run_waiter(void *arg)
 	struct cache_thread *thread;
 	struct vma *vma = env_vma(0, PAGE_SIZE);
 
-	if (cache_thread_alloc(&thread, waiter->env->cache, 0))
+	if (cache_thread_alloc(&thread, waiter->env->cache, 0, 0))
 		bail("no memory for a thread");
 	if (waiter->truncates) {
 		mapping_truncate(waiter->mapping, 0, thread);

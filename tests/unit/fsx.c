@@ -466,7 +466,7 @@ static void *work(void *arg)
 	struct worker *w = arg;
 	struct run *run = w->run;
 
-	if (w->id && cache_thread_alloc(&w->thread, run->env.cache, 0))
+	if (w->id && cache_thread_alloc(&w->thread, run->env.cache, 0, 0))
 		bail("no memory for a thread");
 	vma_map(w->whole, w->mapping, w->thread);
 	vma_map(w->part, w->mapping, w->thread);

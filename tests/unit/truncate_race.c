@@ -53,7 +53,7 @@ static void *run_truncation(void *arg)
 	struct other *other = arg;
 	struct cache_thread *thread;
 
-	if (cache_thread_alloc(&thread, other->env->cache, 0))
+	if (cache_thread_alloc(&thread, other->env->cache, 0, 0))
 		bail("no memory for a thread");
 	mapping_truncate_range(other->mapping, other->start, other->end, thread);
 	atomic_store(&other->done, true);
@@ -66,7 +66,7 @@ static void *run_lookup(void *arg)
 	struct other *other = arg;
 	struct cache_thread *thread;
 
-	if (cache_thread_alloc(&thread, other->env->cache, 0))
+	if (cache_thread_alloc(&thread, other->env->cache, 0, 0))
 		bail("no memory for a thread");
 	other->found = mapping_get_folio(other->mapping, 0, thread);
 	if (other->found)
@@ -136,7 +136,7 @@ static void *run_cut(void *arg)
 	struct other *other = arg;
 	struct cache_thread *thread;
 
-	if (cache_thread_alloc(&thread, other->env->cache, 0))
+	if (cache_thread_alloc(&thread, other->env->cache, 0, 0))
 		bail("no memory for a thread");
 	other->err = mapping_resize(other->mapping, other->end, thread);
 	atomic_store(&other->done, true);
@@ -265,7 +265,7 @@ static void *run_touch(void *arg)
 	struct vma *vma = env_vma(0, 16 * PAGE_SIZE);
 	struct extent run;
 
-	if (cache_thread_alloc(&thread, other->env->cache, 0))
+	if (cache_thread_alloc(&thread, other->env->cache, 0, 0))
 		bail("no memory for a thread");
 	vma_map(vma, other->mapping, thread);
 	other->err = vma_touch(vma, thread, other->start, true, &run);
@@ -413,7 +413,7 @@ static void *run_toucher(void *arg)
 	struct vma *vma = env_vma(0, race->pages * PAGE_SIZE);
 	uint64_t random = 99 + toucher->id;
 
-	if (cache_thread_alloc(&thread, race->env.cache, 0))
+	if (cache_thread_alloc(&thread, race->env.cache, 0, 0))
 		bail("no memory for a thread");
 	vma_map(vma, race->mapping, thread);
 	while (!race->stop) {
