@@ -53,8 +53,12 @@ void record_arenas(struct record *record, const struct arena *arenas, unsigned n
 		return;
 	env->arena_bytes = bytes;
 	env->arena_huge_bytes = 0;
-	for (unsigned i = 0; i < nr; i++)
-		env->arena_huge_bytes += arena_huge_bytes(&arenas[i]);
+	for (unsigned i = 0; i < nr && env->arena_huge_bytes != UINT64_MAX; i++) {
+		size_t huge = arena_huge_bytes(&arenas[i]);
+
+		env->arena_huge_bytes = huge == SIZE_MAX ? UINT64_MAX :
+							   env->arena_huge_bytes + huge;
+	}
 	if (bind_err && !record->warned_arenas) {
 		record->warned_arenas = true;
 		snprintf(

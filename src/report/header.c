@@ -316,8 +316,11 @@ static int put_frames(const struct result *result, FILE *out)
 	struct line line;
 
 	line_open(&line);
+	if (bytes && huge == UINT64_MAX)
+		line_add(&line, ", ", "%s, unknown how much in huge pages",
+			 text_bytes(&text, bytes));
 	/* Rounded down: 100 % is all of it. */
-	if (bytes)
+	else if (bytes)
 		line_add(&line, ", ", "%s, %u %% in huge pages", text_bytes(&text, bytes),
 			 huge >= bytes ? 100 :
 					 (unsigned)((double)huge / (double)bytes * 100));

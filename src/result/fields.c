@@ -50,7 +50,7 @@ const struct field fields_environment[] = {
 	ENV(cgroup_limit, FIELD_U64_OR_NULL),
 	ENV(clock_step_ns, FIELD_U64),
 	ENV(arena_bytes, FIELD_U64),
-	ENV(arena_huge_bytes, FIELD_U64),
+	ENV(arena_huge_bytes, FIELD_U64_OR_NULL),
 	{ .name = NULL },
 };
 

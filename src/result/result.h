@@ -154,8 +154,8 @@ struct result_environment {
 	uint64_t mem_total, mem_available; /* bytes; UINT64_MAX: unknown */
 	uint64_t cgroup_limit;		   /* bytes; UINT64_MAX: none */
 	uint64_t clock_step_ns;		   /* 0: unknown */
-	/* Of the in-process engines: all, and what of it is huge-page backed. */
-	uint64_t arena_bytes, arena_huge_bytes;
+	uint64_t arena_bytes;		   /* of the in-process engines */
+	uint64_t arena_huge_bytes; /* of these, in huge pages; UINT64_MAX: unknown */
 };
 
 struct result_parameters {

@@ -382,7 +382,7 @@ size_t arena_huge_bytes(const struct arena *arena)
 	size_t size = 0, sum = 0;
 
 	if (!smaps)
-		return 0;
+		return SIZE_MAX;
 	while (getline(&line, &size, smaps) > 0) {
 		/*
 		 * A mapping's first line begins with its addresses; its figures follow.

@@ -77,7 +77,7 @@ struct arena_region *arena_region(struct arena *arena, unsigned nid);
 size_t arena_bytes(const struct arena *arena);
 /*
  * Bytes that huge pages back (AnonHugePages, of shared regions ShmemPmdMapped, of
- * /proc/self/smaps); 0 when it is unreadable.
+ * /proc/self/smaps); SIZE_MAX when it is unreadable.
  */
 size_t arena_huge_bytes(const struct arena *arena);
 

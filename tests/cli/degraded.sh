@@ -50,8 +50,13 @@ if [ "$status" -eq 0 ]; then
 	status_is 0 'and node 0'
 	hidden /sys "$PAGEZONE" topology --pin cpus:99999 -t 1
 	status_is 2 'no /sys at all: a CPU that is not there is refused'
+
+	hidden /proc "$PAGEZONE" run --engine cache:batch=1 -t 1 -S 2m -i reader -R 1 -q
+	status_is 0 'no /proc: a run'
+	like "$out" 'frames: .*MiB, unknown how much in huge pages' 'what is not told is not 0'
+	unlike "$out" 'backed by huge pages' 'nor a warning'
 else
-	skip 'no file system can be mounted here' 16
+	skip 'no file system can be mounted here' 19
 fi
 
 # ---- one CPU ----

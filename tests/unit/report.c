@@ -173,6 +173,12 @@ static void test_full(void)
 	ok(strstr(text, "544 MiB, 99 % in huge pages") != NULL,
 	   "the whole share is all of it");
 	free(text);
+	result->environment.arena_huge_bytes = UINT64_MAX;
+	text = printed(report_header, result);
+	ok(strstr(text, "544 MiB, unknown how much in huge pages") != NULL,
+	   "a share that is not known is none");
+	free(text);
+	result->environment.arena_huge_bytes = 544ULL << 20;
 	result->parameters.per_thread_size = true;
 	text = printed(report_header, result);
 	ok(strstr(text, "512 MiB per thread") != NULL, "a size per thread");
