@@ -76,6 +76,13 @@ skip_all()
 	exit 0
 }
 
+# Whether the program is built with a sanitizer, which maps memory, makes system calls and reads
+# /proc by itself.
+sanitized()
+{
+	[[ $("$PAGEZONE" --version; nm -D "$PAGEZONE" 2>/dev/null) == *san_* ]]
+}
+
 # slow_test: not again where it ran already, as in the later builds of scripts/test.
 slow_test()
 {

@@ -397,6 +397,7 @@ int place_integer(const struct place *place, const char *name, const json_t *val
 	double real = json_real_value(value);
 	bool good = false;
 
+	*number = 0;
 	if (json_is_integer(value)) {
 		good = json_integer_value(value) >= 0;
 		*number = (uint64_t)json_integer_value(value);

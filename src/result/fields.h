@@ -90,7 +90,8 @@ int place_error(const struct place *place, int err, const char *fmt, ...)
  * when they are read. 0 or -errno with the reason.
  */
 int place_open(const struct place *place, FILE **file);
-/* An integer (also one written as 1e9) in [@min, @max]. 0 or -EINVAL with the reason. */
+/* An integer (also one written as 1e9) in [@min, @max]. 0 or -EINVAL with the reason;
+ * @number is 0 then. */
 int place_integer(const struct place *place, const char *name, const json_t *value,
 		  uint64_t min, uint64_t max, uint64_t *number);
 /*

@@ -12,8 +12,7 @@ slow_test
 
 tested=${tested:-kernel} # the engine
 failonce=${top_builddir:?}/tests/failonce
-[[ $("$PAGEZONE" --version; nm -D "$PAGEZONE" 2>/dev/null) != *san_* ]] ||
-	skip_all 'sanitizers make system calls of their own, and are not traced'
+! sanitized || skip_all 'sanitizers make system calls of their own, and are not traced'
 "$failonce" close -- true 2>/dev/null
 [ $? -ne 77 ] || skip_all 'ptrace or seccomp filters are forbidden here'
 

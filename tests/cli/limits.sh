@@ -20,7 +20,7 @@ status_is 0 'one CPU, four workers'
 like "$out" '1 of [0-9]+ CPUs? allowed|1 CPU' 'says that one CPU is allowed'
 
 # a limit of address space that the program itself fits in
-if [[ $("$PAGEZONE" --version; nm -D "$PAGEZONE" 2>/dev/null) == *san_* ]]; then
+if sanitized; then
 	skip 'sanitizers need address space of their own' 2
 else
 	run bash -c 'ulimit -v 400000; exec "$0" "$@"' "$PAGEZONE" speedup -t 1 -S 1g

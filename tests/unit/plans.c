@@ -128,7 +128,7 @@ static void check_golden(const struct machine *machine, const struct topo *topo)
 	const struct pin spread = { .policy = PIN_SPREAD, .text = "spread" };
 	const struct pin compact = { .policy = PIN_COMPACT, .text = "compact" };
 	char file[64], name[32], *text = NULL;
-	struct pin node;
+	struct pin node = { .policy = PIN_SPREAD };
 
 	add(&text, "%s\n%u packages, %u nodes, %u cores, CPUs %s of %u\nmemory of:",
 	    machine->source, topo->nr_packages, topo->nr_nodes, topo->nr_cores,
