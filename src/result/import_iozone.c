@@ -156,7 +156,8 @@ static int scan_test(struct importer *in, const char *at, unsigned *threads,
 	len = strcspn(at, "=");
 	while (len && isblank((unsigned char)at[len - 1]))
 		len--;
-	if (!len || len >= 40)
+	/* An "s" is a plural without a name. */
+	if (!len || len >= 40 || (len == 1 && *at == 's'))
 		return line_error(in, "names no test");
 	for (size_t i = 0; i < len; i++)
 		if (!isalpha((unsigned char)at[i]) && at[i] != ' ' && at[i] != '-')

@@ -116,6 +116,7 @@ static void test_refused(void)
 	refused("Children see throughput for 4097 readers = 1.00 kB/sec\n", "threads");
 	refused("Children see throughput for readers = 1.00 kB/sec\n", "threads");
 	refused("Children see throughput for 4 \x1b[2J = 1.00 kB/sec\n", "no test");
+	refused("Children see throughput for 2s = 1.00 kB/sec\n", "names no test");
 	refused(PARENT("1.00"), "'Parent sees' of a test");
 	refused(CHILDREN("1.00") "Parent sees throughput for 5 readers = 1.00 kB/sec\n",
 		"'Parent sees' of a test");
