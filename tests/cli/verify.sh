@@ -99,10 +99,9 @@ last_file()
 {
 	local fd last=-1
 
-	for fd in "/proc/$1/fd"/*; do
-		[[ $(readlink "$fd") == *"$2"*'(deleted)' ]] || continue
-		[ "${fd##*/}" -lt "$last" ] || last=${fd##*/}
-	done
+	while read -r fd; do
+		[ "$fd" -lt "$last" ] || last=$fd
+	done < <(find "/proc/$1/fd" -lname "*$2*(deleted)" -printf '%f\n' 2>/dev/null)
 	[ "$last" -lt 0 ] || echo "/proc/$1/fd/$last"
 }
 
@@ -146,14 +145,14 @@ corrupt_frames()
 # corrupted HOW WHERE ARGUMENT...: the run, with its $status and $err.
 corrupted()
 {
-	local how=$1 where=$2 pid child
+	local how=$1 where=$2 pid child=
 
 	shift 2
 	timeout 120 "$PAGEZONE" run --verify -q -S 32m -R 10000 -f json "$@" \
 		>"$tmp/.out" 2>"$tmp/.err" </dev/null &
 	pid=$!
 	while kill -0 "$pid" 2>/dev/null; do
-		child=$(pgrep -P "$pid") # of timeout
+		[ -n "$child" ] || child=$(pgrep -P "$pid") # of timeout
 		[ -z "$child" ] || "$how" "$child" "$where"
 		sleep 0.003
 	done
