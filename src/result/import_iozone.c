@@ -53,6 +53,12 @@ struct test {
 	bool idle; /* a process is said to have moved nothing */
 };
 
+/* Of one test at one number of processes. */
+struct seen {
+	unsigned rounds; /* samples so far */
+	unsigned run;	 /* that had the last one */
+};
+
 struct importer {
 	struct result *result;
 	struct place place;
@@ -64,7 +70,8 @@ struct importer {
 	uint64_t total_kb;		/* the same, of all threads together */
 	char *command;			/* of the first run */
 	bool commands_differ;
-	unsigned *rounds; /* [MAX_TESTS][FIELD_MAX_THREADS + 1]: samples so far */
+	unsigned run;	   /* which one the line is in, over all files */
+	struct seen *seen; /* [MAX_TESTS][FIELD_MAX_THREADS + 1] */
 };
 
 __attribute__((format(printf, 2, 3))) static int line_error(struct importer *in,
@@ -128,17 +135,20 @@ static int scan_number(const char **at, uint64_t max, uint64_t *number)
 /* The rate behind the "=" of @at, with its unit. */
 static int scan_result(struct importer *in, const char *at, double *rate)
 {
+	double scanned;
+
 	at = strchr(at, '=');
 	if (!at)
 		return line_error(in, "cut off");
 	at++;
-	if (scan_rate(&at, rate))
+	if (scan_rate(&at, &scanned))
 		return line_error(in, "not a throughput");
 	at += strspn(at, " \t");
 	if (!strncmp(at, "ops", 3))
 		return line_error(in, "in operations, not kB: run iozone without -O");
 	if (strncmp(at, "kB/sec", 6) != 0 && strncmp(at, "KB/sec", 6) != 0)
 		return line_error(in, "not in kB/sec");
+	*rate = scanned;
 	return 0;
 }
 
@@ -228,7 +238,8 @@ static int close_test(struct importer *in)
 	struct test *test = &in->test;
 	const char *failure = test_failure(test);
 	struct result_sample *sample;
-	unsigned phase, *round;
+	struct seen *seen;
+	unsigned phase;
 	int err;
 
 	if (!test->open)
@@ -239,13 +250,18 @@ static int close_test(struct importer *in)
 		err = result_add_threads(in->result, test->threads);
 	if (err)
 		return err;
-	round = &in->rounds[phase * (FIELD_MAX_THREADS + 1) + test->threads];
+	seen = &in->seen[phase * (FIELD_MAX_THREADS + 1) + test->threads];
+	/* Seen with -B and all tests: children go on as if they were the parent. */
+	if (in->began && seen->rounds && seen->run == in->run)
+		failure = "iozone printed this test more than once in one run: which is "
+			  "the right one cannot be told";
+	seen->run = in->run;
 	sample = result_add_sample(in->result, 0);
 	if (!sample)
 		return -ENOMEM;
 	sample->phase = phase;
 	sample->threads = test->threads;
-	sample->round = (*round)++;
+	sample->round = seen->rounds++;
 	merge(&in->kb, in->run_kb);
 	merge(&in->total_kb, in->run_kb * test->threads);
 	if (failure) {
@@ -317,6 +333,7 @@ static int begin_run(struct importer *in)
 
 	in->result->interrupted |= in->began && !in->complete;
 	in->began = true;
+	in->run++;
 	in->complete = false;
 	in->run_kb = in->run_record_kb = 0;
 	return err;
@@ -395,6 +412,10 @@ static int read_line(struct importer *in, const char *line)
 		in->complete = true;
 		return close_test(in);
 	}
+	if (!strncmp(text, "iozone: interrupted", 19)) {
+		in->result->interrupted = true;
+		return close_test(in);
+	}
 	return test_detail(in, text);
 }
 
@@ -443,6 +464,11 @@ static int read_lines(struct importer *in, char *text)
 			line[--len] = '\0';
 		if (len <= MAX_LINE)
 			err = read_line(in, line);
+		/* iozone was killed, or its disk full, with half a line in its buffer. */
+		if (err == -EINVAL && !text) {
+			in->result->interrupted = true;
+			err = 0;
+		}
 	}
 	in->result->interrupted |= in->began && !in->complete;
 	return err ? err : close_test(in);
@@ -536,9 +562,8 @@ int import_iozone(struct result **result, const char *const *paths, unsigned nr,
 	struct importer in = { .result = result_alloc(), .place = { .why = why } };
 	int err = 0;
 
-	in.rounds =
-		calloc((size_t)MAX_TESTS * (FIELD_MAX_THREADS + 1), sizeof(*in.rounds));
-	if (!in.result || !in.rounds)
+	in.seen = calloc((size_t)MAX_TESTS * (FIELD_MAX_THREADS + 1), sizeof(*in.seen));
+	if (!in.result || !in.seen)
 		err = -ENOMEM;
 	for (unsigned i = 0; !err && i < nr; i++)
 		err = read_file(&in, paths[i]);
@@ -546,7 +571,7 @@ int import_iozone(struct result **result, const char *const *paths, unsigned nr,
 		err = finish(&in);
 	if (err == -ENOMEM)
 		reason_set(why, err, "%s", strerror(ENOMEM));
-	free(in.rounds);
+	free(in.seen);
 	free(in.command);
 	if (err)
 		result_free(in.result);

@@ -81,6 +81,29 @@ cat "$data/iozone-sweep.log" "$data/iozone-sweep.log" >"$tmp/twice.log"
 ok 'two runs in one file are as two files' cmp "$tmp/twice.json" "$tmp/both.json"
 ok 'and two rounds' jq -e '.parameters.rounds == 2 and (.samples | length == 32)' \
 	"$tmp/twice.json"
+# A killed iozone leaves what its buffer had: the end is anywhere in a line.
+while read -r wanted cut; do
+	sed -n '1,/Parent sees throughput for  1 readers/p' "$data/iozone-sweep.log" |
+		sed "\$ s,$cut.*,," | head -c -1 >"$tmp/cut.log"
+	run "$PAGEZONE" import iozone "$tmp/cut.log" -o "$r"
+	is "$status $(jq -c '[.interrupted, .cells[-1].total_kb_per_s]' "$r")" \
+		"0 [true,$wanted]" "a last line that was cut off at '$cut'"
+done <<-EOF
+	438308.87 nothing
+	null /sec
+	null \.87
+	null =
+	null for
+EOF
+sed 's/Run began/iozone: interrupted/' "$data/iozone-dead.log" >"$tmp/interrupted.log"
+"$PAGEZONE" import iozone "$tmp/interrupted.log" -o "$r" 2>/dev/null
+has 'iozone says itself that it was interrupted, also without its first lines' '.interrupted'
+# With -B and all tests, children of iozone 3.489 go on as if they were the parent.
+awk '/Children.* readers/ { printf "%s", block } { print } /rewriters/ { block = block $0 "\n" }' \
+	"$data/iozone-mmap.log" >"$tmp/again.log"
+"$PAGEZONE" import iozone "$tmp/again.log" -o "$r" 2>/dev/null
+has 'a test that comes twice in one run is void' '.cells[] | select(.phase == "rewriter") | .void'
+has 'with a reason' '.samples | any(.failure // "" | test("more than once in one run"))'
 sed 's/Command line used: .*/Command line used: iozone -f caf\xe9/' "$data/iozone-mmap.log" \
 	>"$tmp/latin1.log"
 run "$PAGEZONE" import iozone "$tmp/latin1.log" -o "$r"

@@ -110,8 +110,8 @@ static void test_refused(void)
 	refused(CHILDREN("1e5"), "not in kB/sec");
 	refused(CHILDREN("99999999999999999999.00"), "not a throughput");
 	refused("Children see throughput for 4 readers = 1.00 ops/sec\n", "without -O");
-	refused("Children see throughput for 4 readers = 1.0", "not in kB/sec");
-	refused("Children see throughput for 4 rea", "cut off");
+	refused("Children see throughput for 4 readers = 1.0\n", "not in kB/sec");
+	refused("Children see throughput for 4 rea\n", "cut off");
 	refused("Children see throughput for 0 readers = 1.00 kB/sec\n", "threads");
 	refused("Children see throughput for 4097 readers = 1.00 kB/sec\n", "threads");
 	refused("Children see throughput for readers = 1.00 kB/sec\n", "threads");
@@ -138,9 +138,10 @@ static void test_nul(void)
 
 static void test_rounds(void)
 {
-	static const char text[] = "Run began: now\n" CHILDREN("2.00")
-		PARENT("2.00") "Run began: later\n" CHILDREN("4.00") PARENT("4.00")
-			CHILDREN("6.00") PARENT("6.00") "iozone test complete.\n";
+	static const char text[] = "Run began: now\n" CHILDREN("2.00") PARENT(
+		"2.00") "Run began: later\n" CHILDREN("4.00")
+		PARENT("4.00") "iozone test complete.\nRun began: last\n" CHILDREN("6.00")
+			PARENT("6.00") "iozone test complete.\n";
 	struct result *result;
 	struct reason why = { "" };
 
@@ -148,7 +149,7 @@ static void test_rounds(void)
 		bail("%s", why.text);
 	ok(result->nr_samples == 3 && result->samples[2].round == 2 &&
 		   result->parameters.rounds == 3,
-	   "the same test again is a further round");
+	   "the same test in another run is a further round");
 	ok(result->nr_cells == 1 && result->cells[0].total_kb_per_s == 4,
 	   "and the cell their median");
 	ok(result->interrupted, "a run without its end was interrupted");
@@ -173,13 +174,15 @@ static void test_names(void)
 	result_free(result);
 }
 
-/* Each beginning of a log imports or is refused in one line. */
+/* Each beginning of a log that has a figure imports; others are refused in one line. */
 static void test_cut_off(void)
 {
 	static const char text[] =
 		"Run began: now\nEach process writes a 8 kByte file in 4 "
 		"kByte records\n" CHILDREN("4.00") PARENT(
 			"4.00") "\tMin xfer = 4.00 kB\n\tChild[0] xfer count = 4.00 kB\n";
+	size_t first =
+		(size_t)(strstr(text, "4.00 kB/sec") - text) + strlen("4.00 kB/sec");
 	unsigned bad = 0;
 
 	for (size_t len = 0; len < sizeof(text); len++) {
@@ -188,9 +191,10 @@ static void test_cut_off(void)
 		int err = import(text, len, &result, &why);
 
 		bad += err ? !*why.text || strchr(why.text, '\n') : !result->nr_samples;
+		bad += !err != (len >= first);
 		result_free(result);
 	}
-	ok(!bad, "no beginning of a log is worse than refused");
+	ok(!bad, "a log may end anywhere behind its first figure");
 }
 
 static void test_reference(void)
