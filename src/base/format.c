@@ -78,3 +78,31 @@ void format_plain(char *s)
 			memmove(s + 1, s + len, strlen(s + len) + 1);
 	}
 }
+
+size_t format_utf8(const char *s)
+{
+	static const struct {
+		unsigned char first, last, low,
+			high; /* of the first byte, of the second */
+		size_t len;
+	} forms[] = {
+		{ 0x01, 0x7f, 0, 0, 1 },       { 0xc2, 0xdf, 0x80, 0xbf, 2 },
+		{ 0xe0, 0xe0, 0xa0, 0xbf, 3 }, { 0xe1, 0xec, 0x80, 0xbf, 3 },
+		{ 0xed, 0xed, 0x80, 0x9f, 3 }, { 0xee, 0xef, 0x80, 0xbf, 3 },
+		{ 0xf0, 0xf0, 0x90, 0xbf, 4 }, { 0xf1, 0xf3, 0x80, 0xbf, 4 },
+		{ 0xf4, 0xf4, 0x80, 0x8f, 4 },
+	};
+	const unsigned char *c = (const unsigned char *)s;
+
+	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+		if (*c < forms[i].first || *c > forms[i].last)
+			continue;
+		if (forms[i].len > 1 && (c[1] < forms[i].low || c[1] > forms[i].high))
+			return 0;
+		for (size_t n = 2; n < forms[i].len; n++)
+			if (c[n] < 0x80 || c[n] > 0xbf)
+				return 0;
+		return forms[i].len;
+	}
+	return 0;
+}

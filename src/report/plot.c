@@ -97,8 +97,8 @@ static void add_speedup_phase(struct plot *plot, const char *name)
 		plot->phases[plot->nr_speedups++] = name;
 }
 
-/* Of @result: the sides of a file, whose name is @name, or files over the first one. */
-static int add_speedups(struct plot *plot, const struct result *result, const char *name,
+/* Of @result: the sides of file @r, or files over the first one. */
+static int add_speedups(struct plot *plot, const struct result *result, unsigned r,
 			struct reason *why)
 {
 	int err = 0;
@@ -117,11 +117,10 @@ static int add_speedups(struct plot *plot, const struct result *result, const ch
 		}
 		if (result == plot->between)
 			snprintf(panel.title, sizeof(panel.title), "Speed-up, %s over %s",
-				 plot_base_name(plot->names[side]),
-				 plot_base_name(plot->names[0]));
+				 plot_file_name(plot, side), plot_file_name(plot, 0));
 		else
 			snprintf(panel.title, sizeof(panel.title), "Speed-up, %s%s%s",
-				 plot->nr > 1 ? plot_base_name(name) : "",
+				 plot->nr > 1 ? plot_file_name(plot, r) : "",
 				 plot->nr > 1 ? ": " : "", result->sides[side].name);
 		if (any)
 			err = add_panel(plot, panel, why);
@@ -137,9 +136,9 @@ static int add_panels(struct plot *plot, struct reason *why)
 		err = add_cells(plot, r, why);
 	plot->nr_phases = plot->nr_panels;
 	for (unsigned r = 0; !err && r < plot->nr; r++)
-		err = add_speedups(plot, plot->results[r], plot->names[r], why);
+		err = add_speedups(plot, plot->results[r], r, why);
 	if (!err && plot->between)
-		err = add_speedups(plot, plot->between, NULL, why);
+		err = add_speedups(plot, plot->between, 0, why);
 	if (!err && !plot->nr_panels)
 		err = reason_set(why, -EINVAL, "there is nothing to draw: no cells");
 	return err;
@@ -153,8 +152,7 @@ static void put_side(const struct plot *plot, unsigned r, unsigned side)
 	const struct result_side *s = &plot->results[r]->sides[side];
 	char *label;
 
-	if (asprintf(&label, "%s: %s",
-		     plot->nr > 1 ? plot_base_name(plot->names[r]) : s->name,
+	if (asprintf(&label, "%s: %s", plot->nr > 1 ? plot_file_name(plot, r) : s->name,
 		     plot->nr > 1 ? s->name : s->spec) < 0)
 		return;
 	plot_put_quoted(plot->out, label, PLOT_MAX_LABEL);
@@ -244,7 +242,7 @@ static void caption_result(struct caption *caption, const struct plot *plot, uns
 	if (!out)
 		return;
 	if (plot->nr > 1)
-		fprintf(out, "%s: ", plot_base_name(plot->names[r]));
+		fprintf(out, "%s: ", plot_file_name(plot, r));
 	fputs(result->command_line ? result->command_line : "(unknown command)", out);
 	if (env->cpu_model)
 		fprintf(out, "; %s", env->cpu_model);

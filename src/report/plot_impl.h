@@ -40,8 +40,8 @@ struct plot {
 void plot_put_quoted(FILE *out, const char *text, unsigned max);
 /* Colour, point and dash of line @i, as options of gnuplot's "with linespoints". */
 void plot_put_style(FILE *out, unsigned i);
-/* A file's name without its directories. */
-const char *plot_base_name(const char *path);
+/* The name of file @r without its directories, but for those that tell it from another one. */
+const char *plot_file_name(const struct plot *plot, unsigned r);
 /* What kB/s per thread of @cell are multiplied by, to be MiB/s as shown. */
 double plot_rate_unit(const struct plot *plot, const struct result_cell *cell);
 /* The next diagram of the page. */

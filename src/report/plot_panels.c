@@ -22,34 +22,55 @@ static const struct {
 	{ "#000000", 12, 2 },
 };
 
-/* Within single quotes only those are special to gnuplot. */
+/* Within single quotes only those are special to gnuplot. In an SVG, other bytes than UTF-8 are an error. */
 void plot_put_quoted(FILE *out, const char *text, unsigned max)
 {
-	unsigned nr = 0;
+	size_t len;
 
 	putc('\'', out);
-	for (const char *c = text; *c; c++) {
-		size_t control = format_control(c);
+	for (unsigned nr = 0; *text; nr++, text += len) {
+		size_t control = format_control(text);
 
-		nr += ((unsigned char)*c & 0xc0) != 0x80;
-		if (nr > max) {
+		if (nr == max) {
 			fputs("...", out);
 			break;
 		}
-		if (*c == '\'')
-			fputs("''", out);
+		len = control ? control : format_utf8(text);
+		if (control || !len)
+			putc('?', out);
 		else
-			putc(control ? '?' : *c, out);
-		c += control ? control - 1 : 0;
+			fwrite(text, 1, len, out);
+		if (*text == '\'')
+			putc('\'', out);
+		if (!len)
+			len = 1;
 	}
 	putc('\'', out);
 }
 
-const char *plot_base_name(const char *path)
+static const char *last_part(const char *path, const char *end)
 {
-	const char *slash = strrchr(path, '/');
+	while (end > path && end[-1] != '/')
+		end--;
+	return end;
+}
 
-	return slash ? slash + 1 : path;
+static bool ends_with(const char *path, const char *end)
+{
+	size_t len = strlen(path), nr = strlen(end);
+
+	return len >= nr && !strcmp(path + len - nr, end) &&
+	       (len == nr || path[len - nr - 1] == '/');
+}
+
+const char *plot_file_name(const struct plot *plot, unsigned r)
+{
+	const char *path = plot->names[r], *name = last_part(path, path + strlen(path));
+
+	for (unsigned i = 0; i < plot->nr; i++)
+		while (i != r && name > path && ends_with(plot->names[i], name))
+			name = last_part(path, name - 1);
+	return name;
 }
 
 static void put_number(FILE *out, double value)
@@ -117,17 +138,51 @@ static bool side_has_cells(const struct result *result, unsigned side, unsigned 
 	return false;
 }
 
+/* 1, 2 or 5 times a power of 10: the smallest of at least @value, which is above 0. */
+static double round_step(double value)
+{
+	double unit = pow(10, floor(log10(value)));
+
+	return unit * (value <= unit	 ? 1 :
+		       value <= 2 * unit ? 2 :
+		       value <= 5 * unit ? 5 :
+					   10);
+}
+
+/*
+ * A logarithmic axis of rates. By itself gnuplot has powers of 10 only, of which there may be one, or none,
+ * between @low and @high.
+ */
+static void put_rate_axis(FILE *out, double low, double high)
+{
+	double tic = round_step(low),
+	       step = high < 5 * low ? round_step((high - low) / 5) : 0;
+	const char *comma = "";
+
+	fprintf(out,
+		"set logscale y 10\nset yrange [%g:%g]\nset ytics autofreq format '%%g'\n",
+		low, high);
+	if (high > 100 * low)
+		return;
+	fputs("set ytics (", out);
+	if (step > 0)
+		tic = ceil(low / step) * step;
+	for (; tic <= high; comma = ", ") {
+		fprintf(out, "%s%g", comma, tic);
+		tic = step > 0 ? tic + step : round_step(tic * 1.5);
+	}
+	fputs(")\n", out);
+}
+
 static void put_throughput(const struct plot *plot, const struct plot_panel *panel)
 {
 	unsigned style = 0, nr = 0;
 	FILE *out = plot->out;
 
 	put_axes(plot);
-	fprintf(out,
-		"set logscale y 10\nset ytics autofreq format '%%g'\nset yrange [%g:%g]\n"
-		"set ylabel 'MiB/s %s'\n",
-		plot->min_rate > 0 ? plot->min_rate / 1.3 : 1,
-		plot->min_rate > 0 ? plot->max_rate * 1.3 : 10,
+	put_rate_axis(out, plot->min_rate > 0 ? plot->min_rate / 1.3 : 1,
+		      plot->min_rate > 0 ? plot->max_rate * 1.3 : 10);
+	fprintf(out, "set ylabel 'MiB/s %s'\n",
 		plot->per == REPORT_PER_TOTAL ? "in total" : "per thread");
 	for (unsigned r = 0; r < plot->nr; r++) {
 		const struct result *result = plot->results[r];

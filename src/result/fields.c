@@ -202,35 +202,6 @@ const struct field fields_speedup[] = {
 	{ .name = NULL },
 };
 
-/* The length of the UTF-8 character at @s (RFC 3629: no surrogates, nothing overlong or
- * above U+10FFFF), or 0. */
-static size_t utf8_length(const unsigned char *s)
-{
-	static const struct {
-		unsigned char first, last, low,
-			high; /* of the first byte, of the second */
-		size_t len;
-	} forms[] = {
-		{ 0x01, 0x7f, 0, 0, 1 },       { 0xc2, 0xdf, 0x80, 0xbf, 2 },
-		{ 0xe0, 0xe0, 0xa0, 0xbf, 3 }, { 0xe1, 0xec, 0x80, 0xbf, 3 },
-		{ 0xed, 0xed, 0x80, 0x9f, 3 }, { 0xee, 0xef, 0x80, 0xbf, 3 },
-		{ 0xf0, 0xf0, 0x90, 0xbf, 4 }, { 0xf1, 0xf3, 0x80, 0xbf, 4 },
-		{ 0xf4, 0xf4, 0x80, 0x8f, 4 },
-	};
-
-	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
-		if (*s < forms[i].first || *s > forms[i].last)
-			continue;
-		if (forms[i].len > 1 && (s[1] < forms[i].low || s[1] > forms[i].high))
-			return 0;
-		for (size_t n = 2; n < forms[i].len; n++)
-			if (s[n] < 0x80 || s[n] > 0xbf)
-				return 0;
-		return forms[i].len;
-	}
-	return 0;
-}
-
 json_t *fields_unless(int failed, json_t *value)
 {
 	if (!failed)
@@ -250,7 +221,7 @@ json_t *fields_string(const char *text)
 	if (!copy)
 		return NULL;
 	while (*text) {
-		size_t n = utf8_length((const unsigned char *)text);
+		size_t n = format_utf8(text);
 
 		if (n) {
 			memcpy(&copy[used], text, n);

@@ -81,6 +81,11 @@ from_pipes()
 {
 	script <(cat "$r") <(cat "$r")
 }
+mkdir "$tmp/a" "$tmp/b"
+cp "$r" "$tmp/a/r.json"
+cp "$r" "$tmp/b/r.json"
+like "$(script "$tmp/a/r.json" "$tmp/b/r.json")" "Speed-up, b/r.json: patched" \
+	"files of one name are told apart by their directories"
 is "$(from_pipes | grep -c 'Speed-up, [0-9]* over')" 1 'files are read once: they may be pipes'
 text=$(script "$r")
 is "$(grep -c "^set ylabel 'MiB/s per thread'" <<<"$text")" 7 'a diagram a phase'
@@ -99,6 +104,8 @@ run_with()
 run_with old 1000
 run_with new 1500
 run_with newest 500
+like "$(script "$tmp/new.json")" $'\nset ytics \\(1\\.2, 1\\.4' \
+	'an axis without a power of 10 in it has numbers'
 text=$(script "$tmp/old.json" "$tmp/new.json" "$tmp/newest.json")
 is "$(grep -c "^set ylabel 'speed-up (times)'" <<<"$text")" 2 'a diagram of each file over the first'
 like "$text" 'Speed-up, new.json over old.json' 'which says so'
@@ -127,6 +134,11 @@ if command -v jq >/dev/null; then
 		"$r" >"$tmp/many.json"
 	cannot 2 'too many' "$tmp/many.json" -o "$tmp/x.svg"
 fi
+odd=$tmp/$'\xe9\x01.json'
+cp "$tmp/old.json" "$odd"
+is "$(script "$odd" "$tmp/new.json" | iconv -f UTF-8 -t UTF-8 2>&1 >"$tmp/utf8")" '' \
+	'a file name that is not UTF-8 leaves the picture UTF-8'
+ok 'and has question marks' grep -q -F '??.json: run' "$tmp/utf8"
 path=$PATH
 
 if [ ! -x "$(type -P gnuplot)" ]; then
