@@ -34,6 +34,10 @@ run "$PAGEZONE" compare --max-regression 5 steady.json slower.json
 status_is 1 '10 % slower, at most 5: status 1'
 like "$err" 'patched, reader, 1 thread: 9\.9 % slower' 'names the cell'
 like "$err" 'patched, reader, 2 threads: 9\.9 % slower' 'and the other'
+result many-slower.json run reader 1 "run=$(printf '900,%.0s' {1..2000})900"
+result many.json run reader 1 "run=$(printf '1000,%.0s' {1..2000})1000"
+run "$PAGEZONE" compare --max-regression 5 many.json many-slower.json
+like "$err" '10\.0 % slower \(0\.900 times, p < 1e-10\)' 'no probability is 0'
 run "$PAGEZONE" compare --max-regression 15% steady.json slower.json
 status_is 0 'at most 15: status 0'
 like "$out" '2 passed, 0 failed' 'says so'
