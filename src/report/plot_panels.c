@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "report/plot_impl.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,15 +12,16 @@
 
 /*
  * Okabe and Ito's colours, which differ for every kind of colour vision, without the yellow, which is
- * faint on white. Where there is no colour, the points and the dashes differ.
+ * faint on white. Where there is no colour, the points and the dashes differ; from the eighth line on, which are
+ * rarely there, the points do.
  */
 static const struct {
 	const char *colour;
-	unsigned point, dash;
+	unsigned point, dash, second_point;
 } styles[] = {
-	{ "#0072B2", 7, 1 },  { "#D55E00", 4, 2 }, { "#009E73", 9, 4 },
-	{ "#CC79A7", 10, 5 }, { "#E69F00", 5, 3 }, { "#56B4E9", 6, 1 },
-	{ "#000000", 12, 2 },
+	{ "#0072B2", 7, 1, 1 },	  { "#D55E00", 4, 2, 2 }, { "#009E73", 9, 4, 3 },
+	{ "#CC79A7", 10, 5, 11 }, { "#E69F00", 5, 3, 8 }, { "#56B4E9", 6, 1, 13 },
+	{ "#000000", 12, 2, 14 },
 };
 
 /* Within single quotes only those are special to gnuplot. In an SVG, other bytes than UTF-8 are an error. */
@@ -82,9 +84,11 @@ static void put_number(FILE *out, double value)
 
 void plot_put_style(FILE *out, unsigned i)
 {
+	bool second = i / ARRAY_SIZE(styles) % 2;
+
 	i %= ARRAY_SIZE(styles);
-	fprintf(out, "lc rgb '%s' pt %u dt %u", styles[i].colour, styles[i].point,
-		styles[i].dash);
+	fprintf(out, "lc rgb '%s' pt %u dt %u", styles[i].colour,
+		second ? styles[i].second_point : styles[i].point, styles[i].dash);
 }
 
 double plot_rate_unit(const struct plot *plot, const struct result_cell *cell)
@@ -92,13 +96,49 @@ double plot_rate_unit(const struct plot *plot, const struct result_cell *cell)
 	return plot->per == REPORT_PER_TOTAL ? cell->threads / 1024.0 : 1 / 1024.0;
 }
 
+/* The smallest thread count of a cell that is at least @least. UINT_MAX: there is none. */
+static unsigned next_threads(const struct plot *plot, double least)
+{
+	unsigned next = UINT_MAX;
+
+	for (unsigned r = 0; r < plot->nr; r++) {
+		const struct result *result = plot->results[r];
+
+		for (unsigned i = 0; i < result->nr_cells; i++)
+			if (result->cells[i].threads >= least &&
+			    result->cells[i].threads < next)
+				next = result->cells[i].threads;
+	}
+	return next;
+}
+
+/* By itself gnuplot numbers powers of 2 only. */
+static bool only_powers_of_2(const struct plot *plot)
+{
+	for (unsigned t = 0; (t = next_threads(plot, t + 1.0)) != UINT_MAX;)
+		if (t & (t - 1))
+			return false;
+	return true;
+}
+
 static void put_axes(const struct plot *plot)
 {
+	double low = plot->min_threads / 1.25, high = plot->max_threads * 1.25;
+	/* Twelve numbers have room beside each other. */
+	double apart = pow(high / low, 1.0 / 12);
+	const char *before = "set xtics (";
 	FILE *out = plot->out;
 
-	fprintf(out, "set logscale x 2\nset xlabel 'threads'\nset xrange [%g:%g]\n",
-		plot->min_threads / 1.25, plot->max_threads * 1.25);
+	fprintf(out, "set logscale x 2\nset xlabel 'threads'\nset xrange [%g:%g]\n", low,
+		high);
 	fputs("set xtics autofreq 2 format '%.0f'\n", out);
+	if (only_powers_of_2(plot))
+		return;
+	for (double t = 0; (t = next_threads(plot, t)) < UINT_MAX; t *= apart) {
+		fprintf(out, "%s%.0f", before, t);
+		before = ", ";
+	}
+	fputs(")\n", out);
 }
 
 /*

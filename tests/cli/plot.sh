@@ -101,6 +101,7 @@ run_with()
 		[{"side": "run", "phase": "reader", "threads": 1, "round": 1, "window_ns": 1000000000,
 		"bytes": %d, "workers": [], "counters": {}}]}' $(($2 * 1024)) >"$tmp/$1.json"
 }
+unlike "$text" 'set xtics \(' 'powers of 2 are the numbers of the axis of threads'
 run_with old 1000
 run_with new 1500
 run_with newest 500
@@ -114,6 +115,11 @@ like "$text" $'\n1 0.5 ' 'and the other'
 run env PATH="$path" "$PAGEZONE" plot "$tmp/old.json" "$r" -o "$tmp/script.svg"
 like "$err" '2013.json over .*old.json are drawn, as they did not measure the same: ' 'what did not measure the same has none'
 is "$(grep -c "^set ylabel 'speed-up (times)'" "$tmp/script.svg")" 1 'but its own'
+sed 's/"threads": \[1\]/"threads": [3]/; s/"threads": 1/"threads": 3/' "$tmp/old.json" >"$tmp/3.json"
+like "$(script "$tmp/3.json" "$tmp/old.json")" 'set xtics \(1, 3\)' 'unless there are others'
+lines=$(script "$r" "$r" "$r" "$r" "$r" "$r" "$r" | grep "title 'Sides:'" | tr , '\n' |
+	sed -n "s/ title '.*json: .*//p")
+is "$(sort -u <<<"$lines" | wc -l)" 14 '14 lines have 14 kinds of colour, points and dashes'
 text=$(script "$truncations")
 like "$text" "candlesticks" 'truncations are boxes'
 like "$text" "microseconds" 'in microseconds'
