@@ -114,14 +114,20 @@ static struct result *import(const struct input *input)
 /* What is not in the figures. */
 static void tell(const struct result *result)
 {
+	const struct result_sample *failed = NULL;
 	unsigned nr = 0;
 
 	for (unsigned i = 0; i < result->nr_cells; i++)
 		nr += result->cells[i].is_void;
 	if (result->interrupted)
 		say("warning: a run was interrupted: what it had ended is imported");
-	if (nr)
-		say("warning: %u of %u cells have no figure", nr, result->nr_cells);
+	for (unsigned i = 0; !failed && i < result->nr_samples; i++)
+		if (result->samples[i].failure)
+			failed = &result->samples[i];
+	if (nr && failed)
+		say("warning: %u of %u cells have no figure; the first, %s@%u: %s", nr,
+		    result->nr_cells, result->phases[failed->phase].name, failed->threads,
+		    failed->failure);
 }
 
 /* Returns the exit status. */
