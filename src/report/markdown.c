@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bits.h"
 #include "base/format.h"
 #include "report/compare.h"
 #include "report/report.h"
@@ -148,6 +149,25 @@ static int put_tables(const struct result *result, const struct comparison *comp
 	return 0;
 }
 
+/* What the lines on pages and CPUs are about: "- workers: thread, pinned: spread, memory: local". */
+static void put_workers(const struct result_parameters *parameters, FILE *out)
+{
+	const char *pinned = parameters->pinned ? parameters->pinned : parameters->pin;
+	const char *const parts[] = { parameters->workers, pinned, parameters->mem };
+	static const char *const names[] = { "", "pinned: ", "memory: " };
+	bool any = false;
+
+	for (size_t i = 0; i < ARRAY_SIZE(parts); i++) {
+		if (!parts[i] || !*parts[i])
+			continue;
+		fprintf(out, "%s%s", any ? ", " : "- workers: ", names[i]);
+		put_plain(out, parts[i]);
+		any = true;
+	}
+	if (any)
+		putc('\n', out);
+}
+
 static void put_what(const struct result *result, enum report_per per, FILE *out)
 {
 	const struct result_environment *environment = &result->environment;
@@ -168,6 +188,7 @@ static void put_what(const struct result *result, enum report_per per, FILE *out
 			  environment->kernel ? environment->kernel : "unknown kernel");
 		putc('\n', out);
 	}
+	put_workers(&result->parameters, out);
 	if (result->nr_phases && comparison_is_time(result, 0))
 		fputs("- unit: microseconds a truncation\n", out);
 	else
@@ -331,6 +352,7 @@ int report_compared_markdown(const struct compared *compared, FILE *out)
 		putc('\n', out);
 	}
 	put_what(comparison->result, compared->per, out);
+	put_warnings(comparison->result, out);
 	put_outcomes(compared, out);
 	put_differences(compared, out);
 	err = put_tables(comparison->result, comparison, compared->per, out);

@@ -266,6 +266,7 @@ status_is 2 'a percentage that is none'
 run "$PAGEZONE" speedup -q -t 1,2 -S 4m -R 1 -i reader -f markdown
 status_is 0 'speedup -f markdown'
 like "$out" $'\n\\| threads \\| 1 \\| 2 \\|\n\\| :--- \\| ---: \\| ---: \\|\n\\| baseline \\| [0-9]+ \\| [0-9]+ \\|\n\\| patched \\| ' 'has a table'
+like "$out" $'\n- workers: thread, pinned: [a-z].*, memory: local\n' 'and says whose pages are looked at'
 
 env --default-signal=TERM "$PAGEZONE" run --engine memory -q -t 1 -S 4m -i reader -R auto --precision 0.0001 \
 	-o stopped.json -f markdown >stopped.md &
@@ -277,7 +278,9 @@ kill -TERM $!
 wait $!
 is "$?" 143 'interrupted: status 143'
 like "$(cat stopped.md)" $'\n- interrupted: ' 'is said in the Markdown'
-run "$PAGEZONE" run --engine memory -q -t 1 -S 4m -i reader -R auto --precision 0.0001 --budget 1s -f markdown
+run "$PAGEZONE" run --engine memory -q -t 1 -S 4m -i reader -R auto --precision 0.0001 --budget 1s -f markdown -o warned.json
 like "$out" $'\n- warning: --rounds auto ended after ' 'and so are warnings'
+run "$PAGEZONE" compare -f markdown warned.json warned.json
+like "$out" $'\n- warning: patched: --rounds auto ended after ' 'also where such a result is compared'
 
 done_testing
