@@ -41,6 +41,31 @@ static bool look_at_kinds(struct record *record, const struct placement *placeme
 	return true;
 }
 
+/* On a node without memory of its own, what counts as local is another node's. */
+static void look_at_nodes(struct record *record, const struct placement *placements,
+			  unsigned threads)
+{
+	const struct topo *topo = record->conf->topo;
+
+	for (unsigned i = 0; i < threads; i++) {
+		const struct topo_node *node = NULL;
+		struct reason text;
+
+		if (placements[i].node >= 0 &&
+		    placements[i].mem_node != placements[i].node)
+			node = topo_find_node(topo, (unsigned)placements[i].node);
+		if (!node)
+			continue;
+		reason_set(
+			&text, 0,
+			"node %u has no memory%s: to its workers that of node %d counts as "
+			"local",
+			node->nid, node->memory ? " that may be used (cpuset.mems)" : "",
+			placements[i].mem_node);
+		record_warn(record, text.text);
+	}
+}
+
 int advice_on_cpus(struct record *record)
 {
 	const struct bench_conf *conf = record->conf;
@@ -60,6 +85,7 @@ int advice_on_cpus(struct record *record)
 	if (err)
 		return 0; /* the driver says so */
 	look_at_quota(record, placements, most);
+	look_at_nodes(record, placements, most);
 	for (unsigned t = 0; t < conf->nr_threads && !told; t++)
 		told = look_at_kinds(record, placements, conf->threads[t]);
 	return 0;

@@ -32,6 +32,8 @@ void record_binding(struct record *record, int bind_err)
 		offline ? "some " : "", strerror(-bind_err),
 		offline ? ": a CPU went offline, or out of the cpuset" : "");
 	record_warn(record, text);
+	/* Where one CPU went the plan stays: who is elsewhere then is counted and told. */
+	record->unbound = !offline;
 	free(record->result->parameters.pinned);
 	record->result->parameters.pinned =
 		strdup(offline ? "in part (a CPU went away)" : "none (not permitted)");
@@ -93,9 +95,8 @@ struct result_sample *record_sample(struct record *record,
 	sample->threads = threads;
 	sample->round = round;
 	for (unsigned i = 0; i < threads; i++) {
-		sample->workers[i].cpu = record->warned_binding ? -1 : placements[i].cpu;
-		sample->workers[i].node = record->warned_binding ? -1 :
-								   placements[i].node;
+		sample->workers[i].cpu = record->unbound ? -1 : placements[i].cpu;
+		sample->workers[i].node = record->unbound ? -1 : placements[i].node;
 	}
 	return sample;
 }

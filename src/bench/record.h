@@ -13,6 +13,7 @@ struct record {
 	const struct bench_conf *conf;
 	struct result *result;
 	bool warned_binding, warned_huge, warned_arenas;
+	bool unbound; /* nothing can be bound here: samples have no planned CPUs */
 	unsigned warned[BENCH_MAX_SIDES]; /* enum record_warned */
 };
 

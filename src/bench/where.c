@@ -206,6 +206,10 @@ void where_advise(struct record *record)
 					    "there is one node: --mem remote is local" :
 					    "there is one node whose memory may be used: "
 					    "--mem remote is that node");
+	if (conf->mem.kind == MEM_LOCAL && conf->pin.policy == PIN_NONE && nr > 1)
+		record_warn(record,
+			    "with --pin none no node is a worker's own: --mem local "
+			    "leaves it to the system where memory comes from");
 	if (conf->topo->nr_nodes > 1 && record->result->environment.numa_balancing > 0)
 		record_warn(
 			record,
@@ -328,6 +332,26 @@ static unsigned most_elsewhere(const struct crew *crew, unsigned id, int *nid)
 	return most;
 }
 
+/* Pages at the ends of a share that a neighbour stores to as well, and may have been the first to. */
+static unsigned pages_in_common(const struct crew *crew, unsigned id)
+{
+	const struct share *share = &crew->layout.shares[id];
+
+	if (crew->layout.nr_files == crew->layout.nr_workers)
+		return 0;
+	return (share->start % PAGE_SIZE != 0) + (share->end % PAGE_SIZE != 0);
+}
+
+/* What to do about it. */
+static const char *why_elsewhere(const struct crew *crew)
+{
+	if (crew->workers[0].engine.engine->flags & ENGINE_SHARED_ARENA &&
+	    crew->layout.nr_files < crew->layout.nr_workers)
+		return "a file that workers of map=uffd share lies as a whole on the node of "
+		       "worker 0";
+	return "is the node full? see numastat -m";
+}
+
 static void warn_shortfall(struct record *record, const struct crew *crew,
 			   const struct result_sample *sample)
 {
@@ -338,11 +362,16 @@ static void warn_shortfall(struct record *record, const struct crew *crew,
 
 	for (unsigned id = 0; id < crew->nr; id++) {
 		const struct where *where = &crew->workers[id].where;
+		unsigned good;
 
 		if (!where->nr || !is_asked(&crew->conf->mem, &crew->layout.shares[id]))
 			continue;
-		share = (double)count_as_asked(crew, id) / where->nr;
-		nr += share * 100 < ENOUGH_PERCENT;
+		good = count_as_asked(crew, id);
+		if ((good + pages_in_common(crew, id)) * 100 >=
+		    where->nr * ENOUGH_PERCENT)
+			continue;
+		share = (double)good / where->nr;
+		nr++;
 		if (share < lowest) {
 			lowest = share;
 			worst = id;
@@ -356,12 +385,11 @@ static void warn_shortfall(struct record *record, const struct crew *crew,
 	most = most_elsewhere(crew, worst, &nid);
 	reason_set(&text, 0,
 		   "%s: of %u pages of worker %u (CPU %d) only %u lie on %s, where --mem "
-		   "%s has them; node %d has %u; so it is with %u of %u workers (is the "
-		   "node full? see numastat -m)",
+		   "%s has them; node %d has %u; so it is with %u of %u workers (%s)",
 		   cell.text, crew->workers[worst].where.nr, worst,
 		   crew->workers[worst].where.cpu_end, count_as_asked(crew, worst),
-		   asked.text, mem_policy_text(&crew->conf->mem), nid, most, nr,
-		   crew->nr);
+		   asked.text, mem_policy_text(&crew->conf->mem), nid, most, nr, crew->nr,
+		   why_elsewhere(crew));
 	record_warn(record, text.text);
 }
 

@@ -125,9 +125,10 @@ if [ -x "$failonce" ] && "$failonce" fsync -- true 2>/dev/null; then
 		status_is 0 'a run'
 		like "$err" 'warning: some workers could not be bound .*went offline' 'warns'
 		like "$out" 'pinned: in part' 'and says so above the table'
+		like "$out" "on the planned CPU: .* of 7 workers' loops" 'where all of them are looked for'
 	done
 else
-	skip 'no ptrace or no seccomp filters here' 8
+	skip 'no ptrace or no seccomp filters here' 10
 fi
 
 # ---- a CPU quota ----

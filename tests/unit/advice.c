@@ -123,6 +123,39 @@ static void quotas(void)
 	      "workers that are not bound use all CPUs");
 }
 
+/* CPUs 0 to 3 are on the one node, the others on one whose memory they do not get. */
+static void memory_elsewhere(void)
+{
+	static const unsigned threads[] = { 1, 12 };
+	struct topo_node nodes[] = { node, { .nid = 3, .allowed = true } };
+	struct topo whole = topo;
+	const struct pin spread = { 0 }, none = { .policy = PIN_NONE };
+	const char *text;
+
+	topo.nodes = nodes;
+	topo.nr_nodes = 2;
+	for (unsigned i = 4; i < 12; i++)
+		cpus[i].node = 3;
+	text = advice(&spread, threads, 1, 0);
+	check(!*text, text, "workers on a node with memory: nothing to say");
+	text = advice(&spread, threads, 2, 0);
+	check(!strcmp(text,
+		      "node 3 has no memory: to its workers that of node 0 counts as "
+		      "local\n"),
+	      text,
+	      "a node without memory is told once, with the one that it gets it from");
+	nodes[1].memory = 1 << 30;
+	nodes[1].allowed = false;
+	text = advice(&spread, threads, 2, 0);
+	check(strstr(text, "node 3 has no memory that may be used (cpuset.mems)") != NULL,
+	      text, "so is one whose memory may not be used");
+	text = advice(&none, threads, 2, 0);
+	check(!*text, text, "nobody is on it who is not pinned");
+	for (unsigned i = 4; i < 12; i++)
+		cpus[i].node = 0;
+	topo = whole;
+}
+
 int main(void)
 {
 	static const unsigned one = 1;
@@ -131,6 +164,7 @@ int main(void)
 	make_topo();
 	mixed_kinds();
 	quotas();
+	memory_elsewhere();
 	topo.missing = "the kernel tells no NUMA nodes";
 	text = advice(&(struct pin){ 0 }, &one, 1, 0);
 	check(!strcmp(text, "the kernel tells no NUMA nodes\n"), text,

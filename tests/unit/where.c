@@ -231,6 +231,7 @@ static void set_up(const char *mem, const int at[NR])
 		bail("%s: %s", mem, why.text);
 	crew.layout.shares = shares;
 	for (int i = 0; i < NR; i++) {
+		workers[i].engine.engine = &engine;
 		shares[i].mem_node = mem_policy_node(&conf.mem, &topo, own[i]);
 		workers[i].where = (struct where){
 			.cpu_start = i, .cpu_end = i, .node = i, .nr = 100
@@ -317,6 +318,44 @@ static void counting(void)
 	   "no pages: no figures");
 }
 
+/* One file, whose pages are of two workers where their shares meet. */
+static void shared_file(void)
+{
+	static const int local[] = { 0, 2, 2, 3 };
+
+	begin();
+	set_up("local", local);
+	crew.layout.nr_workers = NR;
+	crew.layout.nr_files = 1;
+	shares[1].start = PAGE_SIZE / 2;
+	shares[1].end = 100 * PAGE_SIZE - 1;
+	workers[1].where.nodes[0] = 0;
+	workers[1].where.nodes[98] = workers[1].where.nodes[99] = 3;
+	collect(0);
+	ok(!result->nr_warnings,
+	   "pages that a neighbour has touched first: no shortfall");
+	workers[1].where.nodes[97] = 3;
+	collect(0);
+	ok(told("of 100 pages of worker 1 (CPU 1) only 96") && told("is the node full?"),
+	   "more are one");
+	crew.layout.nr_files = NR;
+	workers[1].where.nodes[97] = 2;
+	collect(1);
+	ok(told("patched, reader, -t 4: of 100 pages of worker 1 (CPU 1) only 97"),
+	   "in a file of one's own so few are, too");
+
+	begin();
+	set_up("local", (const int[NR]){ 0, 0, 0, 0 });
+	crew.layout.nr_files = 1;
+	engine.flags = ENGINE_SHARED_ARENA;
+	collect(0);
+	ok(told("with 3 of 4 workers (a file that workers of map=uffd share") &&
+		   !told("full"),
+	   "a file of map=uffd has one node: the node need not be full");
+	engine.flags = 0;
+	crew.layout.nr_files = NR;
+}
+
 static void warnings(void)
 {
 	static const int local[] = { 0, 2, 2, 3 };
@@ -401,6 +440,19 @@ static void advice(void)
 	nodes[2].allowed = nodes[3].allowed = false;
 	where_advise(&record);
 	ok(told("there is one node whose memory may be used"), "or that may be used");
+	nodes[2].allowed = nodes[3].allowed = true;
+	begin();
+	set_up("local", (const int[NR]){ 0 });
+	where_advise(&record);
+	ok(!result->nr_warnings, "local: no advice");
+	conf.pin.policy = PIN_NONE;
+	where_advise(&record);
+	ok(result->nr_warnings == 1 && told("with --pin none no node is a worker's own"),
+	   "but that who is not pinned has no own node");
+	set_up("none", (const int[NR]){ 0 });
+	begin();
+	where_advise(&record);
+	ok(!result->nr_warnings, "nor wants one with --mem none");
 }
 
 int main(void)
@@ -409,6 +461,7 @@ int main(void)
 	what_is_not_there();
 	counting();
 	warnings();
+	shared_file();
 	advice();
 	mem_policy_destroy(&conf.mem);
 	result_free(result);
