@@ -13,6 +13,7 @@
 #include "bench/bench.h"
 #include "cli/cli.h"
 #include "cli/options.h"
+#include "report/text.h"
 #include "result/fields.h"
 #include "sys/topo.h"
 
@@ -125,6 +126,13 @@ static const char *cache_name(const struct topo_cache *cache, char name[static 1
 {
 	snprintf(name, 16, "L%u%s", cache->level, cache->is_data ? "d" : "");
 	return name;
+}
+
+static const char *machine_name(const struct topo *topo, const struct input *input)
+{
+	if (topo->is_this_machine)
+		return "this machine";
+	return input->source ? input->source : "another machine";
 }
 
 /* ---- as tables ---- */
@@ -270,9 +278,9 @@ static void print_text(const struct topo *topo, const struct placement *plan, un
 {
 	struct reason kinds;
 
-	printf("%s: %u package%s, %u node%s, %u core%s; %u of %u CPU%s allowed: %s\n",
-	       topo->is_this_machine ? "this machine" : input->source, topo->nr_packages,
-	       topo->nr_packages == 1 ? "" : "s", topo->nr_nodes,
+	text_put(stdout, machine_name(topo, input));
+	printf(": %u package%s, %u node%s, %u core%s; %u of %u CPU%s allowed: %s\n",
+	       topo->nr_packages, topo->nr_packages == 1 ? "" : "s", topo->nr_nodes,
 	       topo->nr_nodes == 1 ? "" : "s", topo->nr_cores,
 	       topo->nr_cores == 1 ? "" : "s", topo->nr_cpus, topo->nr_machine_cpus,
 	       topo->nr_machine_cpus == 1 ? "" : "s", topo->allowed_list);
@@ -453,12 +461,11 @@ static int print_json(const struct topo *topo, const struct placement *plan, uns
 	json_t *root = json_pack(
 		"{s:o, s:i, s:i, s:i, s:i, s:s, s:s, s:s?, s:s, s:s, s:o, s:o, s:o, s:o, "
 		"s:o, s:o, s:o}",
-		"topology",
-		fields_string(topo->is_this_machine ? "this machine" : input->source),
-		"packages", (int)topo->nr_packages, "cores", (int)topo->nr_cores,
-		"machine_cpus", (int)topo->nr_machine_cpus, "cpus", (int)topo->nr_cpus,
-		"allowed_cpus", topo->allowed_list, "offline_cpus", topo->offline_list,
-		"note", topo->missing, "pin", pin_text(&input->pin), "mem",
+		"topology", fields_string(machine_name(topo, input)), "packages",
+		(int)topo->nr_packages, "cores", (int)topo->nr_cores, "machine_cpus",
+		(int)topo->nr_machine_cpus, "cpus", (int)topo->nr_cpus, "allowed_cpus",
+		topo->allowed_list, "offline_cpus", topo->offline_list, "note",
+		topo->missing, "pin", pin_text(&input->pin), "mem",
 		mem_policy_text(&input->mem), "memory_nodes",
 		memory_nodes_json(&input->mem), "package_list", packages_json(topo),
 		"nodes", nodes_json(topo), "distances", distances_json(topo), "kinds",

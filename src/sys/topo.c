@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/format.h"
 #include "sys/topo_source.h"
 
 /* Of what makes hwloc's view of this machine. */
@@ -301,8 +302,7 @@ static void order_cpus(struct topo *topo)
 	}
 }
 
-static int load_cpus(struct topo *topo, hwloc_const_bitmap_t allowed,
-		     hwloc_bitmap_t *local)
+static int load_cpus(struct topo *topo, hwloc_bitmap_t allowed, hwloc_bitmap_t *local)
 {
 	hwloc_topology_t hwloc = topo->hwloc;
 	int nr_cores = hwloc_get_nbobjs_by_type(hwloc, HWLOC_OBJ_CORE);
@@ -320,8 +320,10 @@ static int load_cpus(struct topo *topo, hwloc_const_bitmap_t allowed,
 		unsigned home = home_node(topo, local, id);
 
 		/* hwloc without /sys may not know a CPU that the kernel offers. */
-		if (!pu && !topo->is_this_machine)
+		if (!pu && !topo->is_this_machine) {
+			hwloc_bitmap_clr(allowed, id);
 			continue;
+		}
 		core = pu ? hwloc_get_ancestor_obj_by_type(hwloc, HWLOC_OBJ_CORE, pu) :
 			    NULL;
 		*cpu = (struct topo_cpu){
@@ -372,6 +374,7 @@ static int load_kind(struct topo *topo, unsigned at, hwloc_bitmap_t cpus)
 	kind->name = strdup(name ? name : "");
 	if (!kind->name)
 		return -ENOMEM;
+	format_plain(kind->name);
 	kind->max_mhz = mhz ? (unsigned)strtoul(mhz, NULL, 10) : 0;
 	for (unsigned i = 0; i < topo->nr_cpus; i++) {
 		if (!hwloc_bitmap_isset(cpus, topo->cpus[i].cpu))
@@ -461,7 +464,7 @@ static int load_offline(struct topo *topo)
 	return err;
 }
 
-static int topo_fill(struct topo *topo, struct reason *why)
+static int topo_fill(struct topo *topo, const char *source, struct reason *why)
 {
 	hwloc_bitmap_t allowed = hwloc_bitmap_alloc(), *local = NULL;
 	int err = -ENOMEM;
@@ -481,15 +484,16 @@ static int topo_fill(struct topo *topo, struct reason *why)
 		err = load_caches(topo);
 	if (!err)
 		err = load_offline(topo);
-	if (topo->is_this_machine)
-		topo->missing = topo_missing_of_machine();
+	if (!source)
+		topo->missing = topo_missing_of_machine(topo->is_this_machine);
 	if (!err && hwloc_bitmap_list_asprintf(&topo->allowed_list, allowed) < 0)
 		err = -ENOMEM;
 out:
 	if (err == -ENOMEM)
 		reason_set(why, err, "out of memory for the machine's topology");
 	else if (err)
-		reason_set(why, err, "the topology has no CPU that may be used");
+		reason_set(why, err, "%s has no CPU that may be used",
+			   source ? source : "this machine");
 	for (unsigned i = 0; local && i < topo->nr_nodes; i++)
 		hwloc_bitmap_free(local[i]);
 	free(local);
@@ -537,7 +541,9 @@ int topo_load(struct topo **topo, const char *source, struct reason *why)
 	/* HWLOC_XMLFILE and the like make hwloc show another machine than this one. */
 	if (kind == TOPO_SOURCE_MACHINE)
 		new->is_this_machine = hwloc_topology_is_thissystem(hwloc);
-	err = topo_fill(new, why);
+	err = topo_fill(new, source, why);
+	if (!err)
+		err = topo_source_check(new, source, why);
 	if (err) {
 		topo_free(new);
 		return err;

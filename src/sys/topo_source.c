@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
+#include <limits.h>
 #include <sched.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -11,6 +12,8 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "sys/topo.h"
 
 /*
  * The most CPUs that a Linux kernel can be built for. hwloc's time for a synthetic
@@ -80,6 +83,23 @@ int topo_source_kind(const char *source, enum topo_source *kind, struct reason *
 	return 0;
 }
 
+int topo_source_check(const struct topo *topo, const char *source, struct reason *why)
+{
+	for (unsigned i = 0; i < topo->nr_nodes; i++) {
+		unsigned nid = topo->nodes[i].nid;
+
+		if (nid > INT_MAX)
+			return reason_set(why, -EINVAL,
+					  "topology '%s': a node has the number %u",
+					  source ? source : "this machine", nid);
+		if (i && topo->nodes[i - 1].nid == nid)
+			return reason_set(why, -EINVAL,
+					  "topology '%s': two nodes have the number %u",
+					  source ? source : "this machine", nid);
+	}
+	return 0;
+}
+
 bool topo_affinity_is_readable(void)
 {
 	cpu_set_t set;
@@ -109,8 +129,12 @@ bool topo_nodes_are_masked(void)
 	return !found;
 }
 
-const char *topo_missing_of_machine(void)
+const char *topo_missing_of_machine(bool told)
 {
+	if (!told)
+		return "hwloc was told to show another machine than this one (HWLOC_XMLFILE, "
+		       "HWLOC_SYNTHETIC or the like in the environment; unset them): workers "
+		       "cannot be bound";
 	if (access("/sys/devices/system/cpu/online", F_OK))
 		return "the kernel tells nothing of CPUs (nothing in "
 		       "/sys/devices/system/cpu): packages, cores and nodes may be "

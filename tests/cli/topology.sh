@@ -49,6 +49,33 @@ like "$out" '0-2,9, memory not allowed' 'memory that is not allowed'
 run "$PAGEZONE" topology --topology "$data/topology-offline.xml"
 like "$out" 'offline: 3,6-7,9,11,14' 'CPUs that are off'
 
+# What a file may hold.
+sed 's/IntelAtom/a\&#155;31m\&#10;b/' "$data/topology-hybrid.xml" >"$tmp/names.xml"
+run "$PAGEZONE" topology --topology "$tmp/names.xml" -t 16
+status_is 0 'names with control characters'
+like "$out" '0 +a\?31m\?b .*of different kinds: 8 on a\?31m\?b' 'do not reach the terminal'
+cp "$data/topology-hybrid.xml" "$tmp/$(printf 'a\033[31m\nb')"
+run "$PAGEZONE" topology --topology "$tmp/$(printf 'a\033[31m\nb')"
+like "$out" '^[^ ]*/a\?\[31m\?b: 1 package' 'nor do those of its own name'
+sed 's/"NUMANode" os_index="1"/"NUMANode" os_index="0"/' "$data/topology-memory.xml" >"$tmp/two.xml"
+refuses "topology '$tmp/two.xml': two nodes have the number 0" topology --topology "$tmp/two.xml"
+sed 's/"PU" os_index="5"/"PU" os_index="4"/' "$data/topology-cpus-4-6.xml" >"$tmp/less.xml"
+run "$PAGEZONE" topology --topology "$tmp/less.xml"
+like "$out" '2 of 8 CPUs allowed: 4,6' 'a CPU that it lacks is not allowed'
+sed 's/allowed_cpuset="0x70"/allowed_cpuset="0x0"/' "$data/topology-cpus-4-6.xml" >"$tmp/none.xml"
+refuses "$tmp/none.xml has no CPU that may be used" topology --topology "$tmp/none.xml"
+
+# hwloc's own variables.
+for variable in 'HWLOC_SYNTHETIC=pack:2 numa:1 core:2 pu:1' "HWLOC_XMLFILE=$data/topology-memory.xml"; do
+	run env "$variable" "$PAGEZONE" topology
+	like "$out" '^another machine: 2 packages.*note: .*HWLOC_XMLFILE' "${variable%%=*}: is said"
+	run env "$variable" "$PAGEZONE" topology -f json
+	like "$out" '"topology": "another machine"' 'in JSON, too'
+	run env "$variable" "$PAGEZONE" run --engine null -t 1 -S 1m -R 1 -i reader
+	status_is 0 'a run goes on'
+	like "$err" 'warning: hwloc was told to show another machine' 'and warns'
+done
+
 # Nothing is cut off, however narrow.
 run "$PAGEZONE" topology --topology 'pack:8 numa:1 core:64 pu:2' -t 256
 wide=$out

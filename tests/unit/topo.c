@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "sys/topo.h"
+#include "sys/topo_source.h"
 #include "tap.h"
 
 #define MAX_CPUS 8192
@@ -363,6 +364,20 @@ static void xml_machine(const char *dir)
 	unlink(path);
 }
 
+/* Not by way of hwloc, which takes half a GiB for a set with such a number. */
+static void node_numbers(void)
+{
+	struct topo_node nodes[] = { { .nid = 3 }, { .nid = 5 } };
+	const struct topo topo = { .nodes = nodes, .nr_nodes = 2 };
+	struct reason why = { "" };
+
+	ok(!topo_source_check(&topo, "x", &why), "node numbers may have holes");
+	nodes[1].nid = 4294967290;
+	ok(topo_source_check(&topo, "x", &why) == -EINVAL &&
+		   !strcmp(why.text, "topology 'x': a node has the number 4294967290"),
+	   "but be no larger than Linux has them: %s", why.text);
+}
+
 static struct topo *load_data(const char *name)
 {
 	const char *top = getenv("top_srcdir");
@@ -469,6 +484,7 @@ int main(void)
 	bad_sources(dir);
 	other_machines();
 	xml_machine(dir);
+	node_numbers();
 	kinds_and_caches();
 	cpu_states();
 
