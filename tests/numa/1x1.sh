@@ -14,6 +14,8 @@ run bash "$guest" --topology 5x5 true
 status_is 2 'an unknown topology: usage'
 run bash "$guest"
 status_is 2 'no command: usage'
+run bash "$guest" --kernel / true
+status_is 2 'a kernel that is no file: usage'
 if command -v qemu-system-x86_64 >/dev/null; then
 	skip 'this machine has a qemu of its own'
 else
@@ -35,9 +37,10 @@ exit 7
 END
 # shellcheck disable=SC1003,SC2016 # meant so
 words=("it's" 'two  words' '$HOME "\' '' '*' $'two\nlines')
-run bash "$guest" --topology 1x1 --copy "$tmp/in guest:a script" sh 'a script' "${words[@]}" \
-	2>/dev/null # bash's complaint about zero bytes
-status_is 7 "the command's status"
+# busybox has a timeout, too, which takes no such option.
+run bash "$guest" --topology 1x1 --copy "$tmp/in guest:a script" --program timeout \
+	timeout --foreground 1000 sh 'a script' "${words[@]}" 2>/dev/null # bash's complaint about zero bytes
+status_is 7 "the status of the command, a program that was brought"
 is "$(md5sum <"$tmp/.out")" "$(head -n 1 <<<"$err")" '10 MB of output arrive whole'
 is "$(sed -n 2,8p <<<"$err")" "$(printf '<%s>\n' "${words[@]}")" \
 	'and so do the words of the command, on standard error'
