@@ -365,7 +365,9 @@ static int conclude(const struct measurement *m, struct result *result, int err,
 	if (count_void(result)) {
 		say("%u of %u cells have no figure", count_void(result),
 		    result->nr_cells);
-		status = EXIT_CANNOT;
+		/* What failed is known to have failed, whatever the others are. */
+		if (gate != EXIT_GATE)
+			gate = EXIT_CANNOT;
 	}
 	return status ? status : gate;
 }

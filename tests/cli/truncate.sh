@@ -177,6 +177,10 @@ if [ -x "${top_builddir:?}/tests/deny" ] && "$top_builddir/tests/deny" fallocate
 	like "$out" $'\n''1 +[0-9.]+-[0-9.]+ +- +-'$'\n' 'the other side has its figures'
 	holds '[.samples[] | select(.side == "patched") | has("failure")] == [true, true]' \
 		'the samples are void'
+	run "$top_builddir/tests/deny" fallocate=EOPNOTSUPP -- "$PAGEZONE" truncate -q --count 20 \
+		--runs 1 -t 2 --layout shared --patched "kernel:dir=$tmp" \
+		--patched cache:batch=1 --min-speedup 1000000
+	status_is 1 'a gate that failed outweighs it: status 1'
 	run "$top_builddir/tests/deny" clone3=ENOSYS,clone:thread=EAGAIN -- "$PAGEZONE" truncate -q \
 		--count 20 --runs 1 -o "$tmp/r.json"
 	status_is 3 'no worker can be started: status 3'
@@ -184,7 +188,7 @@ if [ -x "${top_builddir:?}/tests/deny" ] && "$top_builddir/tests/deny" fallocate
 	holds '.samples | length == 2 and all(.[]; .failure and (has("times") | not))' \
 		'both samples are void'
 else
-	skip 'no seccomp filters here' 7
+	skip 'no seccomp filters here' 8
 fi
 
 # the gate
