@@ -112,6 +112,10 @@ fi
 "$PAGEZONE" run --engine "$engine" --quick -R "$rounds" -q -f markdown -o "$output/result.json" "$@" \
 	>"$output/comment.md" || exit
 if [ ! -e "$baseline" ]; then
+	if ! printf '\nThere was no baseline to compare with.\n' >>"$output/comment.md"; then
+		say "cannot write $output/comment.md"
+		exit 3
+	fi
 	store
 	picture "$output/result.json"
 	cat "$output/comment.md"

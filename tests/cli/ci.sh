@@ -28,6 +28,7 @@ ok 'which is what was measured' cmp kept/baseline.json pagezone-results/result.j
 run "$PAGEZONE" compare kept/baseline.json kept/baseline.json
 status_is 0 'and loads'
 like "$(cat pagezone-results/comment.md)" $'\n\\| threads \\| 1 \\|\n' 'the comment has the table'
+like "$(cat pagezone-results/comment.md)" $'\nThere was no baseline to compare with\.$' 'and says what it is without'
 ok 'nothing else is stored' test "$(find kept -type f | wc -l)" -eq 1
 
 # Whatever else the machine does, it does not take 20 times as long.
