@@ -150,6 +150,15 @@ static int print(const struct input *input, const struct compared *compared)
 	return printed(writers[input->format](compared, stdout));
 }
 
+/* What the header says of the tables is what they show here, not what they showed when it was measured. */
+static void show_per(struct result *result, enum report_per per)
+{
+	free(result->parameters.per);
+	result->parameters.per = strdup(per == REPORT_PER_TOTAL ? "total" : "thread");
+	if (!result->parameters.per)
+		no_memory();
+}
+
 static int compare(const struct input *input)
 {
 	struct gates gates = gate_options_gates(&input->gates);
@@ -168,6 +177,7 @@ static int compare(const struct input *input)
 		compare_own(input, result);
 	else
 		compare_files(input, result, compared.files);
+	show_per(result, input->per);
 	gate_options_check(&input->gates, result);
 	result->reference = input->reference; /* which is the result's from now on */
 	reference_check(result);

@@ -69,6 +69,21 @@ static void count_rounds(const struct comparison *comparison, size_t *least, siz
 	}
 }
 
+/* Has a cell an interval of fewer rounds than @enough, which is not one of 95 %? */
+static bool has_few(const struct comparison *comparison, size_t enough)
+{
+	for (unsigned i = 0; i < comparison->nr_cells; i++) {
+		const struct comparison_cell *cell = &comparison->cells[i];
+		size_t nr = cell->design.nr_a;
+
+		if (!comparison->paired && cell->design.nr_b < nr)
+			nr = cell->design.nr_b;
+		if (!cell->missing && isfinite(cell->low) && nr < enough)
+			return true;
+	}
+	return false;
+}
+
 static void put_detectable(const struct comparison *comparison, FILE *out)
 {
 	const struct comparison_cell *best = NULL, *worst = NULL;
@@ -141,12 +156,14 @@ static void write_method(const struct comparison *comparison, FILE *out)
 			"%s rounds, the interval made of those of both sides; what else "
 			"differs between the runs is in it. ",
 			text);
-	if (comparison->paired && least < INTERVAL_ENOUGH)
+	if (least < 2)
+		fputs("One round of a side makes no interval. ", out);
+	if (comparison->paired && has_few(comparison, INTERVAL_ENOUGH))
 		fprintf(out,
 			"With fewer than %d rounds it is their range, which holds the true ratio "
 			"less often: in 75 %% with 3. ",
 			INTERVAL_ENOUGH);
-	if (!comparison->paired && least < INTERVAL_ENOUGH_RATIO)
+	if (!comparison->paired && has_few(comparison, INTERVAL_ENOUGH_RATIO))
 		fprintf(out,
 			"With fewer than %d rounds a side it is too narrow: 90 %% with 3. ",
 			INTERVAL_ENOUGH_RATIO);

@@ -62,11 +62,17 @@ static char *member_text(const struct field *field, const void *base)
 
 	switch (field->kind) {
 	case FIELD_STRING:
-		return strdup(*(char *const *)at ? *(char *const *)at : "unknown");
+		/* Empty: the system told nothing, as of a governor where there is none. */
+		return strdup(*(char *const *)at && **(char *const *)at ?
+				      *(char *const *)at :
+				      "unknown");
 	case FIELD_BOOL:
 		return strdup(*(const bool *)at ? "yes" : "no");
 	case FIELD_UNSIGNED:
 	case FIELD_ORDINAL:
+		/* Of CPUs, nodes, packages and cores: files that were imported do not tell. */
+		if (!*(const unsigned *)at)
+			return strdup("unknown");
 		return strdup(text_fixed(&text, *(const unsigned *)at, 0));
 	case FIELD_INT_OR_NULL:
 		if (*(const int *)at < 0)
@@ -82,7 +88,8 @@ static char *member_text(const struct field *field, const void *base)
 	case FIELD_U64_OR_NULL:
 		number = *(const uint64_t *)at;
 		if (number == UINT64_MAX)
-			return strdup("none");
+			return strdup(strcmp(field->name, "mem_total") ? "none" :
+									 "unknown");
 		/* No file has 0 bytes, nor has a record: imported ones may tell neither. */
 		if (!number && is_one_of(field->name, fatal))
 			return strdup("unknown");

@@ -299,7 +299,7 @@ static void put_differences(const struct compared *compared, FILE *out)
 			      out);
 		fputs("| ", out);
 		put_plain(out, difference->what);
-		fputs(" | ", out);
+		fputs(difference->fatal ? ", not comparable | " : " | ", out);
 		put_plain(out, difference->baseline);
 		fputs(" | ", out);
 		put_plain(out, difference->other);
@@ -349,6 +349,10 @@ int report_compared_markdown(const struct compared *compared, FILE *out)
 				       "file");
 		fputs(" is ", out);
 		put_plain(out, compared->files[i].path);
+		if (compared->files[i].side) {
+			fputs(", side ", out);
+			put_plain(out, compared->files[i].side);
+		}
 		putc('\n', out);
 	}
 	put_what(comparison->result, compared->per, out);

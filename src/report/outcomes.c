@@ -70,27 +70,48 @@ outcome_add(struct outcomes *outcomes, enum outcome_kind kind, const char *gate,
 	return 0;
 }
 
+/* The decimals, @least or more, with which @value does not look like @limit, nor @limit like another one. */
+static int decimals_apart(double value, double limit, int least)
+{
+	int decimals = least;
+	char a[32], b[32];
+
+	for (; decimals < 9; decimals++) {
+		snprintf(a, sizeof(a), "%.*f", decimals, value);
+		snprintf(b, sizeof(b), "%.*f", decimals, limit);
+		if (strcmp(a, b) && fabs(strtod(b, NULL) - limit) <= 1e-9 * limit)
+			break;
+	}
+	return decimals;
+}
+
 static int outcome_noisy(struct outcomes *outcomes, const char *gate,
 			 const struct comparison *comparison,
 			 const struct comparison_cell *cell, double percent)
 {
-	size_t enough = 0;
-	char rounds[64], detectable[96];
+	bool spread = isfinite(cell->design.sd);
+	struct significance_design design = cell->design;
+	char rounds[80], detectable[96];
+	size_t enough;
 
-	if (isfinite(cell->design.sd))
-		enough = significance_enough(&cell->design, comparison->alpha_one,
-					     -log1p(-percent / 100),
-					     PRECISION_MAX_ROUNDS);
-	if (enough)
-		snprintf(rounds, sizeof(rounds), "%zu rounds would do", enough);
-	else if (isfinite(cell->design.sd))
+	/* One round does not tell how far rounds are apart: that they are not is the least. */
+	if (!spread)
+		design.sd = 0;
+	enough = significance_enough(&design, comparison->alpha_one,
+				     spread ? -log1p(-percent / 100) : 0,
+				     PRECISION_MAX_ROUNDS);
+	if (!enough)
 		snprintf(rounds, sizeof(rounds), "not even %d rounds would do",
 			 PRECISION_MAX_ROUNDS);
+	else if (spread)
+		snprintf(rounds, sizeof(rounds), "%zu rounds would do", enough);
 	else
-		snprintf(rounds, sizeof(rounds), "one round has no spread, measure more");
+		snprintf(rounds, sizeof(rounds),
+			 "one round has no spread, it takes at least %zu rounds", enough);
 	if (isfinite(cell->detectable))
 		snprintf(detectable, sizeof(detectable),
-			 "only a slow-down by %.1f %% would be found",
+			 "only a slow-down by %.*f %% would be found",
+			 decimals_apart(cell->detectable * 100, percent, 1),
 			 cell->detectable * 100);
 	else
 		snprintf(detectable, sizeof(detectable),
@@ -114,7 +135,8 @@ static int max_regression(struct outcomes *outcomes, const char *gate,
 	/* With thousands of rounds a p-value comes out as 0, which none is. */
 	if (cell->p_slower <= COMPARE_ALPHA && cell->ratio < least)
 		return outcome_add(outcomes, OUTCOME_FAILED, gate, cell,
-				   "%.1f %% slower (%.3f times, p %s %.2g)",
+				   "%.*f %% slower (%.3f times, p %s %.2g)",
+				   decimals_apart((1 - cell->ratio) * 100, percent, 1),
 				   (1 - cell->ratio) * 100, cell->ratio,
 				   cell->p_slower < 1e-10 ? "<" : "=",
 				   fmax(cell->p_slower, 1e-10));
@@ -131,13 +153,17 @@ static int max_regression(struct outcomes *outcomes, const char *gate,
 static int min_speedup(struct outcomes *outcomes, const char *name,
 		       const struct gate *gate, const struct comparison_cell *cell)
 {
+	int decimals;
+
 	if (cell->missing)
 		return outcome_add(outcomes, OUTCOME_MISSING, name, cell, "%s",
 				   cell->missing);
 	if (cell->ratio >= gate->ratio)
 		return outcome_add(outcomes, OUTCOME_PASSED, name, cell, NULL);
+	decimals = decimals_apart(cell->ratio, gate->ratio, 3);
 	return outcome_add(outcomes, OUTCOME_FAILED, name, cell,
-			   "%.3f times is below %.3f", cell->ratio, gate->ratio);
+			   "%.*f times is below %.*f", decimals, cell->ratio, decimals,
+			   gate->ratio);
 }
 
 /* The decimal point is that of the C locale, which the program keeps. */

@@ -57,6 +57,16 @@ run "$PAGEZONE" compare --min-speedup 1.5:reader@2 --min-speedup 0.5 steady.json
 status_is 1 '--min-speedup that is not'
 like "$err" '0\.901 times is below 1\.500' 'names the figure'
 is "$(wc -l <"$tmp/.err")" 1 'of its one cell'
+# 1005.5 / 1005.6 and 5.05 %, whose first digits are those of the gates
+result nearly.json run reader 1 "run=10000,10000,10000,10000,10000,10000"
+result almost.json run reader 1 "run=9999,9999,9999,9999,9999,9999"
+result slowish.json run reader 1 "run=9498,9498,9498,9498,9498,9498"
+run "$PAGEZONE" compare --min-speedup 1 nearly.json almost.json
+like "$err" ': 0\.9999 times is below 1\.0000$' 'what is hardly below does not look as if it were not'
+run "$PAGEZONE" compare --min-speedup 1.23456 nearly.json almost.json
+like "$err" ' is below 1\.23456$' 'and a gate is told as it was given'
+run "$PAGEZONE" compare --max-regression 5 nearly.json slowish.json
+like "$err" ': 5\.02 % slower ' 'nor does what is hardly slower'
 run "$PAGEZONE" compare --min-speedup 1:writer steady.json slower.json
 status_is 2 'a gate that meets nothing: status 2'
 
@@ -72,6 +82,10 @@ like "$out" 'speed-up\(times\): +1\.00' 'has a speed-up'
 unlike "$out" 'interval:|\*[0-9]' 'no interval and no mark'
 run "$PAGEZONE" compare --max-regression 5 one.json one.json
 status_is 4 'and is too noisy for a gate'
+like "$err" 'one round has no spread, it takes at least 3 rounds$' 'and how many it takes'
+run "$PAGEZONE" compare one.json steady.json
+like "$out" 'One round of a side makes no interval\.' 'one round beside many: says that there is no interval'
+unlike "$out" 'too narrow' 'and not that it is too narrow'
 
 # ---- one file ----
 
@@ -147,12 +161,19 @@ like "$out" $'\nRange of 3 rounds: .* 75 %' 'those of pairs are'
 # ---- what differs ----
 
 "$PAGEZONE" import reference thp-page-cache-2013 -o 2013.json
+sed 's/"kernel": "Linux"/&, "nr_allowed_cpus": 2, "mem_total": 1073741824/' steady.json >null-machine.json
 run "$PAGEZONE" compare 2013.json steady.json
 like "$err" ': bytes unknown and 512 MiB;' 'a size that was not published is none of 0 bytes'
 sed 's/"spec": "null"}/"spec": "null", "mount": "tmpfs rw"}/' steady.json >mounted.json
 run "$PAGEZONE" compare steady.json mounted.json
 like "$out" $'\nmount +none \(baseline\), tmpfs rw \(patched\)\n' 'files in memory are on no mount'
 
+governor='' result untold.json run reader 1,2 "run=$same"
+run "$PAGEZONE" compare untold.json steady.json
+like "$out" $'\ngovernor +unknown \(baseline\), performance ' 'where there is no governor none is told'
+run "$PAGEZONE" compare --force 2013.json null-machine.json
+like "$out" $'\nnr_allowed_cpus +unknown \(baseline\), 2 \(patched\)\n' 'nor CPUs of a table that was published'
+like "$out" $'\nmem_total +unknown \(baseline\), 1 GiB \(patched\)\n' 'nor its memory'
 governor=powersave result other.json run reader 1,2 "run=$same"
 run "$PAGEZONE" compare steady.json other.json
 status_is 0 'another governor'
@@ -170,6 +191,8 @@ for what in record bytes phase threads; do
 	is "$out" '' 'prints nothing'
 	run "$PAGEZONE" compare --force steady.json "$what.json"
 	like "$out" 'not comparable' 'with --force it is compared and said'
+	run "$PAGEZONE" compare --force -f markdown steady.json "$what.json"
+	like "$out" $'\n\\| '"$what"'[a-z]*, not comparable \| ' 'in Markdown, too'
 	case $what in
 	record | bytes) status_is 0 'and figures are figures' ;;
 	*) status_is 3 'and there are no figures' ;;
@@ -214,6 +237,14 @@ status_is 1 '-f markdown has the status'
 like "$out" '^## pagezone compare: failed' 'and the verdict'
 like "$out" $'\n\\| threads \\| 1 \\| 2 \\|\n\\| :--- \\| ---: \\| ---: \\|\n\\| baseline \\| 1006 \\| 1006 \\|\n\\| patched \\| 906 \\| 906 \\|\n\\| speed-up \\| \*\*0\.90\*\* \\| \*\*0\.90\*\* \\|\n\\| 95 % interval \\| ' \
 	'the table with its marks'
+like "$out" $'\n- patched is slower.json, side run\n' 'and which side of the file it is'
+sed '$s/}$/, "interrupted": true, "warnings": ["too hot"]}/' slower.json >halted.json
+run "$PAGEZONE" compare -f markdown steady.json halted.json
+like "$out" $'\n- interrupted: .*\n- warning: patched: too hot\n' 'what is to be known of a file'
+for per in thread total; do
+	run "$PAGEZONE" compare --per "$per" steady.json slower.json
+	like "$out" $'\nunit: +kB/s '"$([ "$per" = total ] && echo in || echo per) $per" "the unit of --per $per"
+done
 run "$PAGEZONE" compare -f markdown steady.json void.json
 like "$out" 'worker 1: &lt;it\\> &amp; "died"' 'no markup comes from a file'
 
