@@ -39,13 +39,51 @@ static void side_destroy(struct result_side *side)
 	free(side->mount);
 }
 
+/* What the @n-th warning says of @side: those of one side begin with its name. NULL: it is of another one. */
+static const char *warning_of(const struct result *result, unsigned side, unsigned n)
+{
+	const char *text = result->warnings[n];
+
+	for (unsigned i = 0; i < result->nr_sides; i++) {
+		const char *name = result->sides[i].name;
+		size_t len = strlen(name);
+
+		if (!strncmp(text, name, len) && !strncmp(text + len, ": ", 2))
+			return i == side ? text + len + 2 : NULL;
+	}
+	return text;
+}
+
+/* The warnings that are not of other sides than @side, as those of @name. 0 or -ENOMEM. */
+static int keep_warnings(struct result *result, unsigned side, const char *name)
+{
+	char **warnings = result->warnings;
+	unsigned nr = 0;
+
+	for (unsigned i = 0; i < result->nr_warnings; i++) {
+		const char *text = warning_of(result, side, i);
+		char *kept = NULL;
+
+		if (text && asprintf(&kept, "%s: %s", name, text) < 0)
+			return -ENOMEM;
+		free(warnings[i]);
+		warnings[i] = NULL;
+		if (kept)
+			warnings[nr++] = kept;
+	}
+	result->nr_warnings = nr;
+	return 0;
+}
+
 int result_keep_side(struct result *result, unsigned side, const char *name)
 {
 	char *copy = strdup(name);
 	unsigned nr = 0;
 
-	if (!copy)
+	if (!copy || keep_warnings(result, side, name)) {
+		free(copy);
 		return -ENOMEM;
+	}
 	for (unsigned i = 0; i < result->nr_samples; i++) {
 		struct result_sample *sample = &result->samples[i];
 
@@ -128,9 +166,12 @@ int result_join(struct result *result, const struct result *other, unsigned side
 		to->phase = (unsigned)phase;
 	}
 	result->interrupted |= other->interrupted;
-	for (unsigned i = 0; i < other->nr_warnings; i++)
-		if (result_warn(result, "%s: %s", name, other->warnings[i]) < 0)
+	for (unsigned i = 0; i < other->nr_warnings; i++) {
+		const char *text = warning_of(other, side, i);
+
+		if (text && result_warn(result, "%s: %s", name, text) < 0)
 			return -ENOMEM;
+	}
 	return 0;
 }
 

@@ -213,9 +213,17 @@ static void joined(void)
 	ok(result_pick_side(a, "run", &side, &why) == -ENOENT, "one that is not there");
 	ok(!result_pick_side(b, "patched", &side, &why) && side == 0, "the only one");
 
+	must(result_warn(a, "hot") < 0);
+	must(result_warn(a, "patched: cold") < 0);
+	must(result_warn(a, "baseline: wet") < 0);
+	must(result_warn(b, "run: dry") < 0);
 	must(result_keep_side(a, 1, "baseline"));
 	must(result_join(a, b, 0, "patched"));
 	result_free(b);
+	ok(a->nr_warnings == 3 && !strcmp(a->warnings[0], "baseline: hot") &&
+		   !strcmp(a->warnings[1], "baseline: cold") &&
+		   !strcmp(a->warnings[2], "patched: dry"),
+	   "the warnings of both, and none of a side that was left out");
 	must(result_derive(a));
 	ok(a->nr_sides == 2 && !strcmp(a->sides[0].spec, "memory") &&
 		   !strcmp(a->sides[1].spec, "cache:batch=8"),
