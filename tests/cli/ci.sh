@@ -64,10 +64,12 @@ ok 'in turns there is no baseline to store' test ! -e none.json
 mkdir bin
 cat >pagezone <<'EOT'
 #!/usr/bin/env bash
-if [ "$1" = run ]; then
+if [ "$1" = run ] || [ "$1" = speedup ]; then
 	[ -n "$FAKE" ] || exit 3
+	echo "$@" >asked
 	while [ "$1" != -o ]; do shift; done
 	cp "$FAKE" "$2"
+	exit "${FAKE_STATUS:-0}"
 else
 	exec "$REAL" "$@"
 fi
@@ -104,6 +106,20 @@ ok 'keeps the baseline' cmp kept/baseline.json steady.json
 ends 0 same.json 'as fast, there'
 ok 'replaces it' cmp kept/baseline.json same.json
 export PAGEZONE_UPDATE=no
+# In turns, with rounds until the gate can tell, which the measurement has to know.
+result turns.json baseline,patched reader 1,2 "baseline=$steady" "patched=$slower"
+for rounds in 12 auto; do
+	FAKE=turns.json FAKE_STATUS=$([ $rounds = 12 ] || echo 4) PAGEZONE_BASE_ENGINE=null PAGEZONE_ROUNDS=$rounds \
+		PAGEZONE_THRESHOLD=15 run bash "$script" -t 1
+	status_is 0 "in turns, rounds $rounds: the status of the comparison"
+	ok 'which is stored' test -s pagezone-results/comparison.json
+	like "$(cat asked)" "-R $rounds .*result.json $([ $rounds = 12 ] || echo '--max-regression 15 ')-t 1\$" \
+		'what the measurement is asked for'
+done
+FAKE=turns.json FAKE_STATUS=1 PAGEZONE_BASE_ENGINE=null PAGEZONE_THRESHOLD=15 run bash "$script" --min-speedup 2
+status_is 1 'a gate among the arguments that fails'
+FAKE=turns.json FAKE_STATUS=3 PAGEZONE_BASE_ENGINE=null PAGEZONE_THRESHOLD=15 run bash "$script"
+status_is 3 'what could not be measured is not compared'
 PAGEZONE=./nonesuch run bash "$script"
 status_is 3 'a program that is not there: status 3'
 like "$err" 'there is no program ./nonesuch' 'is named'
