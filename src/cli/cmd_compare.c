@@ -135,6 +135,7 @@ static void compare_files(const struct input *input, struct result *first,
 	}
 	/* They were not measured in turn, and the number of rounds is each file's own. */
 	first->parameters.rounds = 0;
+	first->parameters.rounds_auto = false;
 	if (result_derive(first))
 		no_memory();
 }

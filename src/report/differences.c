@@ -192,6 +192,19 @@ static int lists(struct differences *differences, const char *what, char *a, cha
 	return add(differences, what, a, b, is_fatal);
 }
 
+/* What was imported had none, nor workers. */
+static int seeds(struct differences *differences, const struct result_parameters *a,
+		 const struct result_parameters *b)
+{
+	char texts[2][24];
+
+	if (!a->workers || !b->workers)
+		return 0;
+	snprintf(texts[0], sizeof(texts[0]), "%" PRIu64, a->seed);
+	snprintf(texts[1], sizeof(texts[1]), "%" PRIu64, b->seed);
+	return strings(differences, "seed", texts[0], texts[1], "");
+}
+
 int differences_find(struct differences *differences, const struct result *baseline,
 		     unsigned baseline_side, const struct result *other, unsigned side)
 {
@@ -206,6 +219,8 @@ int differences_find(struct differences *differences, const struct result *basel
 	if (!err)
 		err = members(differences, fields_parameters, &baseline->parameters,
 			      &other->parameters);
+	if (!err)
+		err = seeds(differences, &baseline->parameters, &other->parameters);
 	if (!err)
 		err = members(differences, fields_environment, &baseline->environment,
 			      &other->environment);

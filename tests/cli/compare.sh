@@ -168,6 +168,12 @@ sed 's/"spec": "null"}/"spec": "null", "mount": "tmpfs rw"}/' steady.json >mount
 run "$PAGEZONE" compare steady.json mounted.json
 like "$out" $'\nmount +none \(baseline\), tmpfs rw \(patched\)\n' 'files in memory are on no mount'
 
+sed 's/"seed": 1/"seed": 7/; s/"rounds": 1}/"rounds": 12, "workers": "thread"}/' steady.json >seven.json
+sed 's/"rounds": 1}/"rounds": 12, "rounds_auto": true, "precision": 2, "budget": 600, "workers": "thread"}/' \
+	steady.json >auto.json
+run "$PAGEZONE" compare auto.json seven.json
+like "$out" $'\nseed +1 \(baseline\), 7 \(patched\)\n' 'nor is one seed that of both'
+like "$out" $'\nseed: +1\n' 'and how long the first file went on is nothing of the comparison'
 governor='' result untold.json run reader 1,2 "run=$same"
 run "$PAGEZONE" compare untold.json steady.json
 like "$out" $'\ngovernor +unknown \(baseline\), performance ' 'where there is no governor none is told'
