@@ -113,10 +113,12 @@ static int outcome_noisy(struct outcomes *outcomes, const char *gate,
 			 "only a slow-down by %.*f %% would be found",
 			 decimals_apart(cell->detectable * 100, percent, 1),
 			 cell->detectable * 100);
+	else if (comparison->nr_known == 1)
+		snprintf(detectable, sizeof(detectable), "so few rounds find nothing");
 	else
 		snprintf(detectable, sizeof(detectable),
-			 "so few rounds find nothing in one of %u cell%s",
-			 comparison->nr_known, comparison->nr_known == 1 ? "" : "s");
+			 "so few rounds find nothing in one of %u cells",
+			 comparison->nr_known);
 	return outcome_add(outcomes, OUTCOME_NOISY, gate, cell, "too noisy: %s; %s",
 			   detectable, rounds);
 }

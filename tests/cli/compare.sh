@@ -82,7 +82,8 @@ like "$out" 'speed-up\(times\): +1\.00' 'has a speed-up'
 unlike "$out" 'interval:|\*[0-9]' 'no interval and no mark'
 run "$PAGEZONE" compare --max-regression 5 one.json one.json
 status_is 4 'and is too noisy for a gate'
-like "$err" 'one round has no spread, it takes at least 3 rounds$' 'and how many it takes'
+like "$err" 'too noisy: so few rounds find nothing; one round has no spread, it takes at least 3 rounds$' \
+	'and how many it takes'
 run "$PAGEZONE" compare one.json steady.json
 like "$out" 'One round of a side makes no interval\.' 'one round beside many: says that there is no interval'
 unlike "$out" 'too narrow' 'and not that it is too narrow'
