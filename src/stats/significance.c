@@ -227,6 +227,14 @@ out:
 	return err;
 }
 
+/* How much more than the formula says so few values take: @least is the smallest p-value that they can have. */
+static double few_values(double least, double alpha)
+{
+	if (2 * least > alpha)
+		return 1.25;
+	return 8 * least > alpha ? 1.1 : 1;
+}
+
 double significance_detectable(const struct significance_design *design, double alpha)
 {
 	double a = (double)design->nr_a, b = (double)design->nr_b;
@@ -243,7 +251,7 @@ double significance_detectable(const struct significance_design *design, double 
 		sqrt(3 / M_PI);
 	return (gsl_cdf_tdist_Qinv(alpha, df) +
 		gsl_cdf_tdist_Pinv(SIGNIFICANCE_POWER, df)) *
-	       error;
+	       error * few_values(least, alpha);
 }
 
 size_t significance_enough(const struct significance_design *design, double alpha,
