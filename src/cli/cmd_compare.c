@@ -87,18 +87,20 @@ static void compare_own(const struct input *input, const struct result *result)
 				 "are compared");
 }
 
-/* What makes them incomparable ends the process. */
+/* What makes them incomparable ends the process, and frees @other, which nobody else has. */
 static void check_differences(const struct input *input, unsigned number,
-			      const struct differences *differences)
+			      const struct differences *differences, struct result *other)
 {
 	const struct difference *fatal = differences_fatal(differences);
 
-	if (fatal && !input->force)
-		fail(EXIT_USAGE,
-		     "%s and %s did not measure the same: %s %s and %s; --force compares "
-		     "them all the same",
-		     input->paths[0], input->paths[number], fatal->what, fatal->baseline,
-		     fatal->other);
+	if (!fatal || input->force)
+		return;
+	result_free(other);
+	fail(EXIT_USAGE,
+	     "%s and %s did not measure the same: %s %s and %s; --force compares them all the "
+	     "same",
+	     input->paths[0], input->paths[number], fatal->what, fatal->baseline,
+	     fatal->other);
 }
 
 /* One side of each file, as sides of the first one. */
@@ -119,13 +121,15 @@ static void compare_files(const struct input *input, struct result *first,
 
 		if (i > 1)
 			snprintf(name, sizeof(name), "patched%u", i);
-		if (result_pick_side(other, input->side, &side, &why))
+		if (result_pick_side(other, input->side, &side, &why)) {
+			result_free(other);
 			fail(EXIT_USAGE, "%s: %s", input->paths[i], why.text);
+		}
 		files[i].side = strdup(other->sides[side].name);
 		if (!files[i].side ||
 		    differences_find(&files[i].differences, first, base, other, side))
 			no_memory();
-		check_differences(input, i, &files[i].differences);
+		check_differences(input, i, &files[i].differences, other);
 		if (i == 1 && result_keep_side(first, base, "baseline"))
 			no_memory();
 		base = 0;
