@@ -281,6 +281,8 @@ int report_compared(const struct compared *compared, FILE *out)
 			      report_extremes_of_runs(comparison->result, out);
 	if (!err)
 		err = put_method(comparison, out);
+	if (!err)
+		err = report_placement(comparison->result, out);
 	if (err)
 		return err;
 	put_gates(compared, out);

@@ -357,6 +357,9 @@ int report_compared_markdown(const struct compared *compared, FILE *out)
 	}
 	put_what(comparison->result, compared->per, out);
 	put_warnings(comparison->result, out);
+	err = put_placement(comparison->result, out);
+	if (err)
+		return err;
 	put_outcomes(compared, out);
 	put_differences(compared, out);
 	err = put_tables(comparison->result, comparison, compared->per, out);

@@ -93,26 +93,19 @@ static void put_share(FILE *line, const struct result *result, const struct shar
 	fprintf(line, ", -t %u)", share->where_least->threads);
 }
 
-/* Of all sides at once where all have the same share in all samples. */
+/* Of all sides at once where each has one, and the same share in all samples. */
 static bool is_one_share(const struct share (*shares)[NR_KINDS], unsigned nr,
-			 enum kind kind, unsigned *first)
+			 enum kind kind)
 {
-	bool any = false;
-
 	for (unsigned i = 0; i < nr; i++) {
 		const struct share *share = &shares[i][kind];
 
-		if (!(share->whole > 0))
-			continue;
-		if (!any)
-			*first = i;
-		any = true;
-		if (share->least < share->most ||
-		    share->least < shares[*first][kind].least ||
-		    share->least > shares[*first][kind].least)
+		if (!(share->whole > 0) || share->least < share->most ||
+		    share->least < shares[0][kind].least ||
+		    share->least > shares[0][kind].least)
 			return false;
 	}
-	return any;
+	return true;
 }
 
 /* "pages local: 100 % of 4096 looked at"; nothing where no side has any. */
@@ -121,7 +114,6 @@ static void put_kind(FILE *line, const struct result *result,
 		     const char *name, const char *of, const char *of_one)
 {
 	const char *separator = "";
-	unsigned first = 0;
 	double whole = 0;
 	struct text text;
 
@@ -130,8 +122,8 @@ static void put_kind(FILE *line, const struct result *result,
 	if (!(whole > 0))
 		return;
 	fprintf(line, "%s: ", name);
-	if (is_one_share(shares, result->nr_sides, kind, &first)) {
-		put_share(line, result, &shares[first][kind]);
+	if (is_one_share(shares, result->nr_sides, kind)) {
+		put_share(line, result, &shares[0][kind]);
 	} else {
 		for (unsigned i = 0; i < result->nr_sides; i++) {
 			if (!(shares[i][kind].whole > 0))

@@ -60,6 +60,15 @@ run "$PAGEZONE" run --engine cache:batch=8 -t 2 --pin none "${tables[@]}"
 like "$out" 'pages local: ' 'not pinned: pages'
 unlike "$out" 'planned CPU' 'but no plan'
 holds 'all(.samples[].workers[]; .cpu == null and .cpu_start >= 0)' 'CPUs are told nevertheless'
+run "$PAGEZONE" run --engine cache:batch=8 -t 2 "${tables[@]}"
+cp "$tmp/r.json" "$tmp/pinned.json"
+run "$PAGEZONE" run --engine null -t 2 "${tables[@]}"
+run "$PAGEZONE" compare "$tmp/pinned.json" "$tmp/r.json"
+like "$out" $'\npages local: baseline 100 % of 1024 looked at\n' \
+	'compare has them of both sides, and says whose they are'
+like "$out" $'\non the planned CPU: 100 % of 4 workers\' loops' 'and workers'
+run "$PAGEZONE" compare -f markdown "$tmp/pinned.json" "$tmp/r.json"
+like "$out" $'\n- pages local: baseline 100 % of 1024 looked at\n' 'in Markdown, too'
 run "$PAGEZONE" run --engine null -t 1 "${tables[@]}"
 like "$out" $'\non the planned CPU: 100 % of 1 worker\'s loop, at start and end' 'one of them is one'
 run "$PAGEZONE" run --engine null -t 2 "${tables[@]}"
