@@ -7,6 +7,7 @@
 
 #include "base/bits.h"
 #include "base/format.h"
+#include "bench/layout.h"
 #include "sys/arena.h"
 #include "sys/meminfo.h"
 

@@ -4,10 +4,8 @@
 #define BENCH_BUDGET_H
 
 #include <stddef.h>
-#include <stdint.h>
 
 #include "bench/bench.h"
-#include "bench/layout.h"
 
 /* Bytes of frames on each node, over all in-process sides (which use them in turn). */
 struct arena_plan {

@@ -2,7 +2,6 @@
 #include "bench/cell.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/bits.h"

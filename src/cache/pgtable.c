@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cache/pgtable.h"
 
-#include <assert.h>
 #include <string.h>
 
 _Static_assert(sizeof(struct pte_table) == PAGE_SIZE, "a table is a page");

@@ -6,7 +6,6 @@
 #ifndef CACHE_ZONE_H
 #define CACHE_ZONE_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/list.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The commands that measure the seven phases: speedup and run. */
 #include <argp.h>
-#include <stdlib.h>
 
 #include "cli/cli.h"
 #include "cli/measure.h"

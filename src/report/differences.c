@@ -2,7 +2,6 @@
 /* In what two results differ: all that their files tell of where and how they were measured. */
 #include <errno.h>
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -5,7 +5,6 @@
  * documents it).
  */
 #include <errno.h>
-#include <string.h>
 
 #include "base/format.h"
 #include "report/compare.h"

@@ -3,7 +3,6 @@
 #include "report/report.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -3,7 +3,6 @@
 #ifndef REPORT_REPORT_H
 #define REPORT_REPORT_H
 
-#include <stdbool.h>
 #include <stdio.h>
 
 #include "result/result.h"

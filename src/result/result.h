@@ -8,7 +8,6 @@
 #define RESULT_RESULT_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 

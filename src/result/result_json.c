@@ -7,8 +7,6 @@
 #include "result/result.h"
 
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include <jansson.h>
 

@@ -17,7 +17,6 @@
 #ifndef STATS_HISTOGRAM_H
 #define STATS_HISTOGRAM_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 #define HISTOGRAM_SHIFT		 7

@@ -3,8 +3,6 @@
 #ifndef SYS_MACHINE_H
 #define SYS_MACHINE_H
 
-#include <stdint.h>
-
 struct machine {
 	char kernel[288]; /* uname: sysname release version machine */
 	char cpu_model[128];

@@ -9,7 +9,6 @@
 #define SYS_TOPO_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "base/reason.h"

@@ -16,7 +16,6 @@
  * Exit status: 0; 1 with --check when insertion 512 at a time is not REQUIRED times
  * cheaper per page than one by one; 2 usage; 3 no memory.
  */
-#include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -43,8 +43,7 @@ static uint64_t stamp(unsigned long page, unsigned id, unsigned round)
 	return (uint64_t)page << 32 | (uint64_t)round << 8 | (id + 1);
 }
 
-static unsigned long pick(const struct race *race, unsigned id, unsigned long nr,
-			  unsigned long i)
+static unsigned long pick(unsigned id, unsigned long nr, unsigned long i)
 {
 	switch ((id + 1) % NR_ORDERS) {
 	case DESCENDING:
@@ -70,7 +69,7 @@ static void race_file(struct race *race, unsigned id, unsigned round, struct vma
 		      struct cache_thread *thread, unsigned long nr)
 {
 	for (unsigned long i = 0; i < nr; i++) {
-		unsigned long page = pick(race, id, nr, i);
+		unsigned long page = pick(id, nr, i);
 		unsigned other = (id + 1) % NR_THREADS;
 		struct extent run;
 		uint64_t seen;

@@ -7,6 +7,7 @@
 
 #include <stdint.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include "madeup.h"
 #include "sys/cgroup.h"

@@ -3,7 +3,6 @@
 #include "sys/numamem.h"
 
 #include <errno.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>

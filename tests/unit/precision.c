@@ -5,7 +5,7 @@
 #include "base/bits.h"
 #include "draw.h"
 #include "fixture.h"
-#include "report/compare.h"
+#include "stats/significance.h"
 #include "stats/stats.h"
 
 static const unsigned threads[] = { 1, 2 };

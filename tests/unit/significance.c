@@ -3,11 +3,9 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/bits.h"
 #include "draw.h"
-#include "stats/stats.h"
 #include "tap.h"
 
 static bool near(double a, double b)

@@ -3,7 +3,6 @@
 #include "engine/spec.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/bits.h"

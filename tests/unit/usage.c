@@ -3,8 +3,8 @@
 #include "sys/usage.h"
 
 #include <pthread.h>
-#include <sched.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "base/bits.h"
 #include "madeup.h"

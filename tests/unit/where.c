@@ -6,7 +6,6 @@
 #include "bench/where.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/bits.h"
