@@ -41,7 +41,13 @@ interrupt HUP 129
 env --default-signal=INT "$PAGEZONE" run --engine null -q -t 1 -s 4t -i initial-writer -R 1 \
 	-o "$tmp/early.json" >"$tmp/table" 2>&1 &
 pid=$!
-sleep 0.5
+# Until the program (no longer env, or this shell) catches the signal, and then some: the window takes longer.
+for ((tries = 0; tries < 600; tries++)); do
+	caught=$(sed -n '1{/^Name:[[:space:]]*pagezone$/!q}; s/^SigCgt:[[:space:]]*//p' "/proc/$pid/status")
+	((0x${caught:-0} & 1 << (2 - 1))) && break
+	sleep 0.05
+done
+sleep 0.2
 kill -s INT "$pid"
 wait "$pid"
 is "$?" 130 'in the first window: status 130'

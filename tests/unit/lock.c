@@ -77,14 +77,15 @@ static struct lock_stats sum(const struct thread *threads)
 	return sum;
 }
 
-/* Holds the lock until the main thread has surely tried in vain. */
+/* Holds the lock until the main thread has tried in vain; half a minute if it never does. */
 static void *hold_a_while(void *arg)
 {
 	struct thread *thread = arg;
 
 	lock_acquire(&mutex, &thread->stats);
 	__atomic_store_n(&guarded, 1, __ATOMIC_RELEASE);
-	usleep(20000);
+	for (int i = 0; i < 30000 && atomic_load(&mutex.word) != 2; i++)
+		usleep(1000);
 	lock_release(&mutex);
 	return NULL;
 }
