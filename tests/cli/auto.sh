@@ -36,13 +36,13 @@ ok 'a number of rounds is one' jq -e '.parameters | .rounds == 2 and (has("round
 run "$PAGEZONE" compare --side patched two.json speedup.json
 unlike "$out" 'rounds_auto|precision|budget' 'which is no difference'
 
-# The time is over first.
+# The time is over first, on a busy machine before there is an interval.
 run "$PAGEZONE" speedup --baseline memory --patched memory "${small[@]}" -R auto --precision 0.0001 --budget 1s -o late.json
 status_is 0 'out of time: status 0 all the same'
 whole late.json 2
 is "$err" '' '-q: without a word'
 ok 'but the JSON has it' jq -e '.warnings | map(select(test("--rounds auto ended after [0-9]+ round.*--budget: 2 of 2 intervals " +
-	"reach farther than 0.0001 %: patched reader@[12] .*would do$"))) | length == 1' late.json
+	"reach farther than 0.0001 %: patched reader@[12] .*(would do|are needed)$"))) | length == 1' late.json
 ok 'and the defaults are filled in' jq -e '.parameters | .precision == 0.0001 and .budget == 1' late.json
 run "$PAGEZONE" speedup --baseline memory --patched memory -t 1 -S 4m -i reader -R auto --precision 0.0001 --budget 1s
 like "$err" 'warning: --rounds auto ended' 'without -q it is said'
