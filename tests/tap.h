@@ -79,9 +79,9 @@ static inline _Noreturn void skip_all(const char *why)
 /* Not again where it ran already, as in the later builds of scripts/test. Before anything else. */
 static inline void slow_test(void)
 {
-	const char *skip = getenv("PAGEZONE_SKIP_SLOW");
+	const char *set = getenv("PAGEZONE_SKIP_SLOW");
 
-	if (skip && *skip)
+	if (set && *set)
 		skip_all("slow, and done by an earlier build");
 }
 

@@ -17,10 +17,6 @@ struct list_head {
 #define list_for_each(pos, head) \
 	for ((pos) = (head)->next; (pos) != (head); (pos) = (pos)->next)
 
-#define list_for_each_safe(pos, n, head)                               \
-	for ((pos) = (head)->next, (n) = (pos)->next; (pos) != (head); \
-	     (pos) = (n), (n) = (pos)->next)
-
 static inline void list_init(struct list_head *head)
 {
 	head->next = head->prev = head;
@@ -56,18 +52,6 @@ static inline void list_del(struct list_head *item)
 	item->prev->next = item->next;
 	item->next->prev = item->prev;
 	item->next = item->prev = NULL;
-}
-
-/* Moves the whole of @from to the front of @to; @from is empty afterwards. */
-static inline void list_splice_init(struct list_head *from, struct list_head *to)
-{
-	if (list_empty(from))
-		return;
-	from->next->prev = to;
-	from->prev->next = to->next;
-	to->next->prev = from->prev;
-	to->next = from->next;
-	list_init(from);
 }
 
 #endif

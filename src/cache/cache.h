@@ -114,7 +114,6 @@ void vma_free(struct vma *vma);
 size_t vma_overhead(uint64_t start, uint64_t end); /* bytes that vma_alloc() takes */
 /* Maps the range of @mapping with empty page tables (mmap_lock for writing). */
 void vma_map(struct vma *vma, struct mapping *mapping, struct cache_thread *thread);
-bool vma_is_mapped(const struct vma *vma); /* the vma's own thread */
 /* Unmaps every page (references, mapcounts, accessed bits), mmap_lock for writing at the end. */
 void vma_unmap(struct vma *vma, struct cache_thread *thread);
 

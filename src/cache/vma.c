@@ -74,11 +74,6 @@ void vma_map(struct vma *vma, struct mapping *mapping, struct cache_thread *thre
 	rwlock_write_release(mmap_lock);
 }
 
-bool vma_is_mapped(const struct vma *vma)
-{
-	return vma->mapping;
-}
-
 struct folio *vma_entry_folio(const struct page_cache *cache, uint64_t entry)
 {
 	const struct zone *zone = &cache->zones[entry >> PTE_ZONE_SHIFT];

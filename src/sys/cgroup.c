@@ -141,7 +141,7 @@ static bool find_group(struct cgroup *cgroup, const char *controller)
  * Whether version 2 has @controller at the group or above: version 1 or nobody may have
  * it.
  */
-static bool is_controlled(struct cgroup *cgroup, const char *controller)
+static bool is_controlled(const struct cgroup *cgroup, const char *controller)
 {
 	struct cgroup at = *cgroup;
 	char list[512], *word, *save;
@@ -165,7 +165,7 @@ bool cgroup_find(struct cgroup *cgroup, const char *controller, const char *root
 		cgroup->version = 1;
 	else if (find_group(cgroup, NULL) && is_controlled(cgroup, controller))
 		cgroup->version = 2;
-	return cgroup->version;
+	return cgroup->version != 0;
 }
 
 bool cgroup_parent(struct cgroup *cgroup)
