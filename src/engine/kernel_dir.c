@@ -131,7 +131,7 @@ static int check_file_size(const struct kernel_dir *dir, int fd, uint64_t larges
 static int check_space(const struct kernel_dir *dir, const struct engine *engine,
 		       const struct engine_setup *setup, struct reason *why)
 {
-	uint64_t need = kernel_dir_space(dir, setup), left;
+	uint64_t need = kernel_dir_space(dir, setup), blocks, left;
 	unsigned threads = setup->nr_workers;
 	struct statvfs fs;
 
@@ -141,7 +141,10 @@ static int check_space(const struct kernel_dir *dir, const struct engine *engine
 	if (!fs.f_blocks)
 		return 0; /* a tmpfs without a limit: memory is the limit, and looked at */
 	/* What is set aside for root is root's to take. */
-	left = (uint64_t)(geteuid() ? fs.f_bavail : fs.f_bfree) * fs.f_frsize;
+	blocks = geteuid() ? fs.f_bavail : fs.f_bfree;
+	/* Some network file systems say that they have all there can be. */
+	if (__builtin_mul_overflow(blocks, fs.f_frsize, &left))
+		left = UINT64_MAX;
 	if (need <= left)
 		return 0;
 	return reason_set(
