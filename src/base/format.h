@@ -22,9 +22,9 @@ struct size_text format_size(uint64_t bytes);
 char *format_list(const unsigned *numbers, size_t nr);
 
 /*
- * The bytes of the control character at the start of @s, which a terminal would obey: one of ASCII's, or, in
- * UTF-8, one of ISO 6429's C1 set (U+0080 to U+009F). 0: it is none. Names in files and on the command line may
- * have them.
+ * The bytes of the control character at the start of @s, which a terminal would obey: one
+ * of ASCII's, or, in UTF-8, one of ISO 6429's C1 set (U+0080 to U+009F). 0: it is none.
+ * Names in files and on the command line may have them.
  */
 size_t format_control(const char *s);
 /* Replaces them by '?', in place. */

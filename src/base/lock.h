@@ -72,11 +72,12 @@ static inline void lock_release(struct lock *lock)
 }
 
 /*
- * After a seq_cst store S: any thread that has held the lock either released it before this, and then
- * all it did under the lock is seen from here on, or it sees S by a seq_cst load after its release.
- * (Either this load reads what that release, or a later holder, stored, and synchronizes with
- * it, or it comes before the release in the one order of all seq_cst operations, as S comes before
- * this load and the release before the other's load.)
+ * After a seq_cst store S: any thread that has held the lock either released it before
+ * this, and then all it did under the lock is seen from here on, or it sees S by a
+ * seq_cst load after its release. (Either this load reads what that release, or a later
+ * holder, stored, and synchronizes with it, or it comes before the release in the one
+ * order of all seq_cst operations, as S comes before this load and the release before the
+ * other's load.)
  */
 static inline void lock_fence(struct lock *lock)
 {

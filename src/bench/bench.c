@@ -165,7 +165,10 @@ static void finish_sample(struct bench *bench, const struct crew *crew,
 static int run_phase(struct crew *crew, struct engine *engine, const struct phase *phase,
 		     bool resident, struct reason *why)
 {
-	/* An initial writer's memory is had, used and given back once before: see ENGINE_FREE_MEMORY. */
+	/*
+	 * An initial writer's memory is had, used and given back once before: see
+	 * ENGINE_FREE_MEMORY.
+	 */
 	bool prepare = phase->starts_empty ? engine->flags & ENGINE_FREE_MEMORY :
 					     !resident;
 	int err = 0;

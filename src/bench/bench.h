@@ -60,8 +60,9 @@ struct bench_conf {
 	uint64_t seed;
 	bool verify; /* records tell which they are, and readers check them; see bench/verify.h */
 	/*
-	 * NULL: phases. Else truncate_run() is to be called: @phases is phase_truncate, @bytes the size of a
-	 * truncation, @per_worker, and @record a page; all sides are there at once.
+	 * NULL: phases. Else truncate_run() is to be called: @phases is phase_truncate,
+	 * @bytes the size of a truncation, @per_worker, and @record a page; all sides are
+	 * there at once.
 	 */
 	const struct bench_truncation *truncation;
 
@@ -77,8 +78,8 @@ struct bench_conf {
 
 /*
  * Opens the engines of all sides: mounts and directories are there from now on, and what the files
- * need was held against them. 0; -EINVAL where the options do not go together; else -errno: it cannot
- * be measured here. @why names the side.
+ * need was held against them. 0; -EINVAL where the options do not go together; else
+ * -errno: it cannot be measured here. @why names the side.
  */
 int bench_open(const struct bench_conf *conf, struct reason *why);
 void bench_close(const struct bench_conf *conf);

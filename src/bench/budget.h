@@ -27,8 +27,10 @@ void arena_plan_destroy(struct arena_plan *plan);
  * random, its permutation. */
 size_t worker_private_bytes(const struct bench_conf *conf, const struct share *share);
 bool bench_has_random_phase(const struct bench_conf *conf);
-/* Whether a side needs an arena that can be mapped twice: all sides use the same kind of memory, so that
- * they differ in nothing else. */
+/*
+ * Whether a side needs an arena that can be mapped twice: all sides use the same kind of
+ * memory, so that they differ in nothing else.
+ */
 bool bench_wants_shared_arena(const struct bench_conf *conf);
 
 #endif

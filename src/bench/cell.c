@@ -101,7 +101,10 @@ static void set_loop(struct phase_run *run, struct bench_worker *worker)
 	set_content(run, worker);
 }
 
-/* Empties the file when the phase wants it so, then maps it. Others may still be emptying: barrier. */
+/*
+ * Empties the file when the phase wants it so, then maps it. Others may still be
+ * emptying: barrier.
+ */
 static void map_worker(struct phase_run *run, struct bench_worker *worker)
 {
 	const struct engine_ops *ops = run->engine->ops;
@@ -119,8 +122,9 @@ static void map_worker(struct phase_run *run, struct bench_worker *worker)
 }
 
 /*
- * Loads leave the last record in the buffer (and --verify what it should be in the other): were they optimised away, or did they read
- * something else than this worker wrote, it would not be the record that was stored.
+ * Loads leave the last record in the buffer (and --verify what it should be in the
+ * other): were they optimised away, or did they read something else than this worker
+ * wrote, it would not be the record that was stored.
  */
 static void check_loads(const struct phase_run *run, struct bench_worker *worker)
 {

@@ -33,8 +33,9 @@ int cell_measure(struct crew *crew, struct engine *engine, const struct phase *p
 		 struct reason *why);
 
 /*
- * --verify: loads all of the side's files once more, untimed, and checks them against the last pass.
- * 0; -EINTR; else @why names the first mismatch, or why they could not be read.
+ * --verify: loads all of the side's files once more, untimed, and checks them against the
+ * last pass. 0; -EINTR; else @why names the first mismatch, or why they could not be
+ * read.
  */
 int cell_read_back(struct crew *crew, struct engine *engine, struct reason *why);
 

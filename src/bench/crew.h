@@ -75,10 +75,16 @@ static inline bool worker_is_idle(const struct bench_worker *worker)
 
 /* An engine_content_fn: the share as stores of @worker's one record would leave it. */
 void worker_repeat_record(void *worker, uint64_t at, uint64_t bytes, char *to);
-/* The same for --verify: its share after the pass of @worker->content. First, @made is to be UINT64_MAX. */
+/*
+ * The same for --verify: its share after the pass of @worker->content. First, @made is to
+ * be UINT64_MAX.
+ */
 void worker_make_records(void *worker, uint64_t at, uint64_t bytes, char *to);
 
-/* @nr workers with their shares and, in @placements[@nr], their places; none runs yet. 0 or -errno. */
+/*
+ * @nr workers with their shares and, in @placements[@nr], their places; none runs yet. 0
+ * or -errno.
+ */
 int crew_alloc(struct crew **crew, const struct bench_conf *conf, unsigned nr,
 	       struct placement *placements);
 void crew_free(struct crew *crew);

@@ -19,8 +19,8 @@ struct layout {
 /*
  * @bytes: of each worker when @per_worker, else of all workers together, split in whole records so
  * that shares differ by at most one record (the last one may be short). @shared: one file, each
- * worker with its range; else a file a worker. Shares may be empty. mem_node and own_node are left -1.
- * 0; -ENOMEM; -EOVERFLOW when the bytes do not fit 63 bits.
+ * worker with its range; else a file a worker. Shares may be empty. mem_node and own_node
+ * are left -1. 0; -ENOMEM; -EOVERFLOW when the bytes do not fit 63 bits.
  */
 int layout_init(struct layout *layout, unsigned nr_workers, uint64_t bytes,
 		bool per_worker, uint64_t record, bool shared);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What drivers put into a result besides figures, and say on the way: samples, failures, warnings. */
+/*
+ * What drivers put into a result besides figures, and say on the way: samples, failures,
+ * warnings.
+ */
 #ifndef BENCH_RECORD_H
 #define BENCH_RECORD_H
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A worker fills its share of a file, every page of it, and then has it truncated between two reads of the
- * clock; that again and again.
+ * A worker fills its share of a file, every page of it, and then has it truncated between
+ * two reads of the clock; that again and again.
  *
- * Sides are interleaved: all of them are there at once, each with threads and frames of its own, and
- * they take turns of TURN truncations, in an order that flips each turn, and from run to
- * run (AB BA AB…). So whatever drifts – the clock of the CPU, other load – meets them alike. Threads of the
- * sides that wait sleep. A turn begins with a barrier, and with one truncation that is not
- * timed: the caches are the other side's then.
+ * Sides are interleaved: all of them are there at once, each with threads and frames of
+ * its own, and they take turns of TURN truncations, in an order that flips each turn, and
+ * from run to run (AB BA AB…). So whatever drifts – the clock of the CPU, other load –
+ * meets them alike. Threads of the sides that wait sleep. A turn begins with a barrier,
+ * and with one truncation that is not timed: the caches are the other side's then.
  */
 #include "bench/truncate.h"
 

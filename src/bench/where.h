@@ -11,7 +11,10 @@ struct crew;
 struct record;
 struct result_sample;
 
-/* Pages of a worker that are looked at, in a sample: all, or so many, spread evenly over its share. */
+/*
+ * Pages of a worker that are looked at, in a sample: all, or so many, spread evenly over
+ * its share.
+ */
 #define WHERE_MAX_PAGES 1024
 
 /* Of one worker in one sample. */
@@ -43,8 +46,9 @@ void where_advise(struct record *record);
 /* That pages of the side that has just been started cannot be placed. */
 void where_warn_unplaced(struct record *record, const struct crew *crew, unsigned side);
 /*
- * What was not as planned or asked for: workers on other CPUs, less than 99 % of a worker's pages where
- * they should be; that it could not be checked. Once a side and kind; the samples have it all.
+ * What was not as planned or asked for: workers on other CPUs, less than 99 % of a
+ * worker's pages where they should be; that it could not be checked. Once a side and
+ * kind; the samples have it all.
  */
 void where_warn(struct record *record, const struct crew *crew,
 		const struct result_sample *sample);

@@ -219,7 +219,10 @@ static int check_place(struct stock *stock, const struct mapping *mapping,
 	return 0;
 }
 
-/* What a folio holds of the file's last page, or reaches beyond it, would show when the file grows. */
+/*
+ * What a folio holds of the file's last page, or reaches beyond it, would show when the
+ * file grows.
+ */
 static bool is_zero_beyond_end(const struct mapping *mapping, const struct folio *folio,
 			       unsigned long index)
 {

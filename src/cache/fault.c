@@ -100,8 +100,9 @@ static void fault_map_new_folio(struct fault *fault, struct folio *folio)
 }
 
 /*
- * The frames of page @index and of those behind it, 2^@order or less. NULL: they are taken, by a thread
- * that faults the same window and has them in hand, or has inserted them by now.
+ * The frames of page @index and of those behind it, 2^@order or less. NULL: they are
+ * taken, by a thread that faults the same window and has them in hand, or has inserted
+ * them by now.
  */
 static struct folio *fault_take_frames(struct fault *fault, unsigned long index,
 				       unsigned order)
@@ -168,7 +169,7 @@ static unsigned gap_order(unsigned long index, unsigned long end)
 	return (unsigned)min_u64(order, ZONE_MAX_ORDER);
 }
 
-/* Covers [@start, @end), nothing of which is in the cache, by folios, as far as there are frames. */
+/* Covers [@start, @end), none of which is in the cache, as far as there are frames. */
 static unsigned fault_cover_gap(struct fault *fault, unsigned long start,
 				unsigned long end, unsigned nr)
 {
@@ -287,8 +288,8 @@ static int fault_prepare(struct fault *fault, unsigned *nr)
 
 /*
  * The file was cut while the fault had pages in hand: those that it inserted beyond @end leave the
- * tree again, as if the truncation had found them (it waits for their lock, if it did). They move to
- * thread->found. Returns how many stay.
+ * tree again, as if the truncation had found them (it waits for their lock, if it did).
+ * They move to thread->found. Returns how many stay.
  */
 static unsigned fault_withdraw(struct fault *fault, unsigned nr_won, unsigned *nr_lost,
 			       unsigned long end)
@@ -321,8 +322,8 @@ static unsigned fault_withdraw(struct fault *fault, unsigned nr_won, unsigned *n
 
 /*
  * The touched page is not in the cache: brings in what is missing of the window. 0 when the touched
- * page is mapped; -EAGAIN when somebody else brought it in meanwhile; -ENOMEM; -EFAULT when the file
- * ends before it by now.
+ * page is mapped; -EAGAIN when somebody else brought it in meanwhile; -ENOMEM; -EFAULT
+ * when the file ends before it by now.
  */
 static int fault_fill(struct fault *fault)
 {
@@ -575,8 +576,8 @@ int vma_touch(struct vma *vma, struct cache_thread *thread, uint64_t offset, boo
 }
 
 /*
- * Bytes are had from page tables inside of a read side section only: truncation clears the entry, or sets
- * the size, and then waits for a grace period.
+ * Bytes are had from page tables inside of a read side section only: truncation clears
+ * the entry, or sets the size, and then waits for a grace period.
  */
 int vma_touch_begin(struct vma *vma, struct cache_thread *thread, uint64_t offset,
 		    bool write, struct extent *extent)

@@ -50,10 +50,10 @@ void folio_free(struct folio *folio, struct cache_thread *thread)
 }
 
 /*
- * Plain ascending stores, a cache line at a time: on the machines at hand this leaves the lines in the
- * cache and is faster, zeroing and then filling together, than "rep stosb" (what memset()
- * becomes at this size) and than non-temporal stores. The empty asm keeps compilers
- * from turning the loop into memset().
+ * Plain ascending stores, a cache line at a time: on the machines at hand this leaves the
+ * lines in the cache and is faster, zeroing and then filling together, than "rep stosb"
+ * (what memset() becomes at this size) and than non-temporal stores. The empty asm keeps
+ * compilers from turning the loop into memset().
  */
 static void zero_pages(char *data, unsigned long start, unsigned long end)
 {

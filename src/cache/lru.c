@@ -146,7 +146,10 @@ void lru_del_batch(struct folio **folios, unsigned nr, struct cache_thread *thre
 	for (unsigned i = 0; i < nr; i++) {
 		struct folio *folio = folios[i];
 
-		/* Without references nobody changes it: the flag can be trusted without the lock. */
+		/*
+		 * Without references nobody changes it: the flag can be trusted without
+		 * the lock.
+		 */
 		if (!folio_test(folio, FOLIO_LRU))
 			continue;
 		zone = lru_relock(thread, folio, zone);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Which folios were used of late: an inactive and an active list a node, under its lru_lock
- * (mm/swap.c of the kernel). Threads gather folios in batches of their own, so that the lock is taken
- * once a batch; a folio in a batch has a reference for it.
+ * (mm/swap.c of the kernel). Threads gather folios in batches of their own, so that the
+ * lock is taken once a batch; a folio in a batch has a reference for it.
  */
 #ifndef CACHE_LRU_H
 #define CACHE_LRU_H
@@ -24,7 +24,10 @@ struct folio_batch {
  */
 void lru_add(struct folio *folio, struct cache_thread *thread);
 
-/* The folio was accessed through a mapping: the first time makes it referenced, the second active. */
+/*
+ * The folio was accessed through a mapping: the first time makes it referenced, the
+ * second active.
+ */
 void folio_mark_accessed(struct folio *folio, struct cache_thread *thread);
 
 /* Empties both batches of the thread. */

@@ -83,7 +83,8 @@ struct folio *mapping_get_folio(const struct mapping *mapping, unsigned long ind
 		}
 		/*
 		 * It may have been freed, and be somebody else's by now, before the reference was
-		 * taken. In the tree it has a reference of its own: if it is (again) there, it is ours.
+		 * taken. In the tree it has a reference of its own: if it is (again)
+		 * there, it is ours.
 		 */
 		same = tree_load(&mapping->tree, index) == folio;
 		cache_rcu_read_unlock();

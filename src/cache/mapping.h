@@ -80,7 +80,10 @@ struct mapping {
 	struct page_cache *cache; /* constant */
 	_Atomic uint64_t i_size;  /* bytes. i_rwsem; read without a lock */
 	struct lock i_rwsem;	  /* one resizing at a time */
-	/* Placed: page @index is frame placed_at + @index of the zone. Set before the first fault. */
+	/*
+	 * Placed: page @index is frame placed_at + @index of the zone. Set before the
+	 * first fault.
+	 */
 	struct zone *placed; /* NULL: any frames will do */
 	size_t placed_at;    /* a multiple of PMD_NR */
 
@@ -106,7 +109,8 @@ static inline unsigned long mapping_end(const struct mapping *mapping)
 
 /*
  * The same for a fault that has just inserted pages: it either sees the size that a racing
- * mapping_resize() set, or that sees the pages. seq_cst: see lock_fence(), which is on the other side.
+ * mapping_resize() set, or that sees the pages. seq_cst: see lock_fence(), which is on
+ * the other side.
  */
 static inline unsigned long mapping_end_after_insertion(struct mapping *mapping)
 {

@@ -112,9 +112,10 @@ static inline uint64_t pgtable_entry(const struct vma *vma, unsigned long index)
 
 /*
  * Maps pages [@start, @end) of the file, all of which @folio holds, with @flags (PTE_WRITE,
- * PTE_ACCESSED); what is mapped already only gains flags. 512 pages get a PMD entry, unless their slot
- * has a table already. True: nothing was mapped before, so the vma owes a reference and a
- * mapcount. The folio is locked, all its pages that the vma covers are asked for.
+ * PTE_ACCESSED); what is mapped already only gains flags. 512 pages get a PMD entry,
+ * unless their slot has a table already. True: nothing was mapped before, so the vma owes
+ * a reference and a mapcount. The folio is locked, all its pages that the vma covers are
+ * asked for.
  */
 bool pgtable_map(struct vma *vma, const struct folio *folio, unsigned long start,
 		 unsigned long end, unsigned flags, struct lock_stats *stats);
@@ -131,8 +132,8 @@ unsigned pgtable_gather(struct vma *vma, unsigned slot, bool zap, uint64_t *entr
 			struct lock_stats *stats);
 
 /*
- * Unmaps pages [@start, @end) of the file, all that the vma covers of one folio. Returns the flags that
- * any of their entries had, 0: none was mapped.
+ * Unmaps pages [@start, @end) of the file, all that the vma covers of one folio. Returns
+ * the flags that any of their entries had, 0: none was mapped.
  */
 unsigned pgtable_zap(struct vma *vma, unsigned long start, unsigned long end,
 		     struct lock_stats *stats);

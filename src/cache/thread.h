@@ -25,7 +25,10 @@ struct page_cache {
 	struct lock threads_lock __cacheline_aligned;
 	struct list_head threads; /* cache_thread.list. threads_lock */
 
-	/* The address space of the process: faults hold it for reading, map and unmap for writing. */
+	/*
+	 * The address space of the process: faults hold it for reading, map and unmap for
+	 * writing.
+	 */
 	struct rwlock mmap_lock __cacheline_aligned;
 };
 
@@ -42,9 +45,11 @@ struct cache_thread {
 	struct pcp pcp;
 	struct folio_batch lru_add, lru_activate;
 	struct tree_pool pool;
-	/* Odd while a fault of this thread may hold frames that no tree has yet; higher by two after
-	 * each that did. Written by the thread, read by those that find none left: see
-	 * fault_others_are_quiet(). */
+	/*
+	 * Odd while a fault of this thread may hold frames that no tree has yet; higher
+	 * by two after each that did. Written by the thread, read by those that find none
+	 * left: see fault_others_are_quiet().
+	 */
 	_Atomic unsigned filling;
 
 	/* Scratch of one fault, or of one batch of a truncation. */

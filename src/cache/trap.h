@@ -7,9 +7,9 @@
  * handler overlaps neither with the copy before it nor with the one after it. A function
  * call does overlap: out-of-order execution hides most of a soft fault behind the misses of
  * the copies around it, which no page cache can do. So a fault begins and ends with the
- * fences that a trap implies. They do not stand for its other costs (the switch to the kernel and back,
- * mitigations), which are real only with real faults; where those are (page_cache_conf.trapped),
- * the fences are not needed.
+ * fences that a trap implies. They do not stand for its other costs (the switch to the
+ * kernel and back, mitigations), which are real only with real faults; where those are
+ * (page_cache_conf.trapped), the fences are not needed.
  */
 #ifndef CACHE_TRAP_H
 #define CACHE_TRAP_H

@@ -45,8 +45,8 @@ static void truncate_unmap(struct truncation *t, struct folio *folio)
 }
 
 /*
- * Takes @nr locked folios, ascending, out of the tree under one tree_lock hold, and unlocks them. The
- * tree's references are the caller's then.
+ * Takes @nr locked folios, ascending, out of the tree under one tree_lock hold, and
+ * unlocks them. The tree's references are the caller's then.
  */
 static void truncate_delete(struct truncation *t, struct folio **folios, unsigned nr)
 {
@@ -93,9 +93,9 @@ static void truncate_flush(struct truncation *t)
 }
 
 /*
- * The end of a batch. Folios that were unmapped under the eyes of other threads keep their references
- * until those have let go of the bytes; one grace period does for many (the kernel flushes TLBs
- * before it frees pages, and gathers too).
+ * The end of a batch. Folios that were unmapped under the eyes of other threads keep
+ * their references until those have let go of the bytes; one grace period does for many
+ * (the kernel flushes TLBs before it frees pages, and gathers too).
  */
 static void truncate_release(struct truncation *t, struct folio **folios, unsigned nr)
 {

@@ -5,9 +5,10 @@
 #include <stdlib.h>
 
 /*
- * zone_batchsize() of the kernel: a quarter of a thousandth of the zone (of 1 MiB at most), taken to
- * the nearest 2^n - 1, so that threads that allocate in turn do not end up with all the frames of
- * one cache colour. Capped, because a page held back on one of 256 threads is lost to the others.
+ * zone_batchsize() of the kernel: a quarter of a thousandth of the zone (of 1 MiB at
+ * most), taken to the nearest 2^n - 1, so that threads that allocate in turn do not end
+ * up with all the frames of one cache colour. Capped, because a page held back on one of
+ * 256 threads is lost to the others.
  */
 static unsigned zone_batchsize(size_t nr_frames)
 {

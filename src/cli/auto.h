@@ -22,9 +22,10 @@ struct auto_rounds {
 void auto_start(struct auto_rounds *rounds, const char *what,
 		const struct options *options, const struct gate_options *gates);
 /*
- * After @done rounds, with @result derived: whether there is to be another one. No round is begun that would end
- * after the budget if it took as long as the last one. *@text: why the run ends before all is as wanted, to be
- * freed; NULL: it does not, or there is no memory for it.
+ * After @done rounds, with @result derived: whether there is to be another one. No round
+ * is begun that would end after the budget if it took as long as the last one. *@text:
+ * why the run ends before all is as wanted, to be freed; NULL: it does not, or there is
+ * no memory for it.
  */
 bool auto_goes_on(struct auto_rounds *rounds, struct result *result, unsigned done,
 		  char **text);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The command line: argv to calls. Owns the exit statuses and everything that is printed to stderr. */
+/*
+ * The command line: argv to calls. Owns the exit statuses and everything that is printed
+ * to stderr.
+ */
 #ifndef CLI_CLI_H
 #define CLI_CLI_H
 

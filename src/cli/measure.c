@@ -451,7 +451,10 @@ int measurement_run(struct measurement *m)
 			     bench_run(&conf, context.result, &why);
 	status = conclude(m, context.result, err, &why);
 	if (err == -EINTR) {
-		/* Workers still run: neither what they use nor what exit() would undo is touched. */
+		/*
+		 * Workers still run: neither what they use nor what exit() would undo is
+		 * touched.
+		 */
 		fflush(NULL);
 		_exit(status);
 	}

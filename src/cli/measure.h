@@ -78,8 +78,10 @@ enum {
 		  1 },                                                                 \
 		GATES_OPTIONS(1), REFERENCE_OPTION(1)
 
-/* Takes one of them; any other @key is ARGP_ERR_UNKNOWN. Ends the process when there are too many, when
- * a gate is not one, or when there is no such reference. */
+/*
+ * Takes one of them; any other @key is ARGP_ERR_UNKNOWN. Ends the process when there are
+ * too many, when a gate is not one, or when there is no such reference.
+ */
 error_t measurement_option(struct measurement *m, struct measurement_sides *sides,
 			   int key, const char *arg);
 /* "baseline", "patched", "patched2" …; the defaults where none was given. */

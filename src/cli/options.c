@@ -28,7 +28,10 @@ enum {
 
 #define MAX_BUDGET (1000 * 3600)
 
-/* What all of them have. With words as long as these as their argument argp loses count of columns. */
+/*
+ * What all of them have. With words as long as these as their argument argp loses count
+ * of columns.
+ */
 #define WHERE_OPTIONS                                                                    \
 	{ NULL, 0, NULL, 0, "Where workers run:", 2 },                                   \
 		{ "pin",                                                                 \

@@ -18,7 +18,10 @@
 #define DEFAULT_RECORD 4096
 #define DEFAULT_ROUNDS 3
 #define DEFAULT_SEED   1
-/* Of --rounds auto: what a speed-up is worth quoting with, in percent; and what a CI job can wait for, in s. */
+/*
+ * Of --rounds auto: what a speed-up is worth quoting with, in percent; and what a CI job
+ * can wait for, in s.
+ */
 #define DEFAULT_PRECISION 2
 #define DEFAULT_BUDGET	  600
 
@@ -59,7 +62,10 @@ uint64_t options_number(const char *option, const char *arg, uint64_t min, uint6
 /* The argument of @option, which counts rounds: a number or "auto". */
 void options_rounds(struct options *options, const char *option, const char *arg);
 
-/* --pin @arg, in place of what @pin had; and what it names against @topo. Or the end of the process. */
+/*
+ * --pin @arg, in place of what @pin had; and what it names against @topo. Or the end of
+ * the process.
+ */
 void options_pin(struct pin *pin, const char *arg);
 void options_check_pin(const struct pin *pin, const struct topo *topo);
 /* The same of --mem; what it names is resolved. */

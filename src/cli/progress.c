@@ -41,7 +41,10 @@ static void show_line(const char *text)
 	line.standing = true;
 }
 
-/* "84 s of 600 s, widest interval 3.4 %, wanted 2 %", as nobody knows how many rounds there will be. */
+/*
+ * "84 s of 600 s, widest interval 3.4 %, wanted 2 %", as nobody knows how many rounds
+ * there will be.
+ */
 static void put_goal(char *text, size_t size, double elapsed,
 		     const struct auto_rounds *goal)
 {

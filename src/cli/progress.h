@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The progress line on stderr: only on a terminal, never in a pipe, wiped when something is said. */
+/*
+ * The progress line on stderr: only on a terminal, never in a pipe, wiped when something
+ * is said.
+ */
 #ifndef CLI_PROGRESS_H
 #define CLI_PROGRESS_H
 

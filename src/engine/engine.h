@@ -5,8 +5,8 @@
  * Life of an engine: parse (the spec), open, once – then, for every thread count and round,
  * start – worker_start in each worker – { empty? or fill? – map – fault… – observe – unmap } for
  * each phase – worker_stop – stop – and close at the end. Everything but fault() is outside every
- * timed window. The driver of truncations has { empty or fill – map – fault… – unmap? – truncate } instead, and
- * times truncate() only.
+ * timed window. The driver of truncations has { empty or fill – map – fault… – unmap? –
+ * truncate } instead, and times truncate() only.
  */
 #ifndef ENGINE_ENGINE_H
 #define ENGINE_ENGINE_H
@@ -89,7 +89,10 @@ struct engine_worker {
 	unsigned id;
 	const struct share *share;
 	void *state; /* the engine's own, between worker_start and worker_stop */
-	/* By worker_start: why the pages of the share cannot be placed as asked, -errno; and what call said so. */
+	/*
+	 * By worker_start: why the pages of the share cannot be placed as asked, -errno;
+	 * and what call said so.
+	 */
 	int place_err;
 	const char *place_call;
 };
@@ -107,7 +110,8 @@ enum engine_flags {
 	ENGINE_FILLS = 1 << 6,
 	/*
 	 * Its pages are memory that was free: where a hypervisor takes free memory back (free page
-	 * reporting, balloons), the first touch of a page is the host's fault, not the page cache's.
+	 * reporting, balloons), the first touch of a page is the host's fault, not the
+	 * page cache's.
 	 */
 	ENGINE_FREE_MEMORY = 1 << 7,
 };
@@ -117,12 +121,16 @@ struct engine_ops {
 	const char *summary; /* one line for --help and the header of the tables */
 	unsigned flags;
 
-	/* Fills conf from the keys of the spec; refuses unknown keys by name. 0, -EINVAL, -ENOMEM. */
+	/*
+	 * Fills conf from the keys of the spec; refuses unknown keys by name. 0, -EINVAL,
+	 * -ENOMEM.
+	 */
 	int (*parse)(struct engine *engine, struct spec *spec, struct reason *why);
 	void (*destroy)(struct engine *engine); /* of conf, also after parse failed */
 	/*
-	 * Whether all of @setups can run here: mounts and opens what they need, compares limits. One
-	 * line of @why names what is short and the option to change. Before any worker exists.
+	 * Whether all of @setups can run here: mounts and opens what they need, compares
+	 * limits. One line of @why names what is short and the option to change. Before
+	 * any worker exists.
 	 */
 	int (*open)(struct engine *engine, const struct engine_setup *setups, unsigned nr,
 		    struct reason *why);
@@ -141,9 +149,10 @@ struct engine_ops {
 	/* In the worker: its share of the files becomes new and empty. Nothing is mapped then. */
 	int (*empty)(struct engine_worker *worker, struct reason *why);
 	/*
-	 * ENGINE_FILLS. In the worker, nothing is mapped: makes its share of the files new and resident
-	 * by other means than stores. @content is asked for one piece after the other, ascending.
-	 * Workers of one file come one after the other, ascending: it grows from nothing.
+	 * ENGINE_FILLS. In the worker, nothing is mapped: makes its share of the files
+	 * new and resident by other means than stores. @content is asked for one piece
+	 * after the other, ascending. Workers of one file come one after the other,
+	 * ascending: it grows from nothing.
 	 */
 	int (*fill)(struct engine_worker *worker, engine_content_fn *content, void *arg,
 		    struct reason *why);
@@ -157,9 +166,10 @@ struct engine_ops {
 	int (*fault)(struct engine_worker *worker, uint64_t offset, bool write,
 		     struct extent *extent);
 	/*
-	 * In the worker, mapped or not: removes the pages of its share from the page cache. Where the
-	 * share is the whole file the file may be empty then, until empty() gives it its size again.
-	 * Timed by the driver of truncations. NULL: the engine has no pages. 0; -errno with @why.
+	 * In the worker, mapped or not: removes the pages of its share from the page
+	 * cache. Where the share is the whole file the file may be empty then, until
+	 * empty() gives it its size again. Timed by the driver of truncations. NULL: the
+	 * engine has no pages. 0; -errno with @why.
 	 */
 	int (*truncate)(struct engine_worker *worker, struct reason *why);
 	/* What resolves a SIGBUS in the worker's loop (see sys/sigbus.h); NULL: nothing does. */
@@ -167,11 +177,14 @@ struct engine_ops {
 	/* In the worker: why its loop ended with @err; @guard tells of the SIGBUS after -EFAULT. */
 	void (*explain)(struct engine_worker *worker, int err,
 			const struct sigbus_guard *guard, struct reason *why);
-	/* In the worker, still mapped: bytes that huge pages could map, 0 when none were asked for. */
+	/*
+	 * In the worker, still mapped: bytes that huge pages could map, 0 when none were
+	 * asked for.
+	 */
 	uint64_t (*huge_wanted)(struct engine_worker *worker);
 	/*
-	 * In the worker, still mapped: where the page at @offset of its share is in this process. NULL: it
-	 * is not mapped. An engine without it has no pages.
+	 * In the worker, still mapped: where the page at @offset of its share is in this
+	 * process. NULL: it is not mapped. An engine without it has no pages.
 	 */
 	void *(*page)(struct engine_worker *worker, uint64_t offset);
 	/* What the worker did since the last reset. NULL with no counters. */

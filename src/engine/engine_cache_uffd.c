@@ -364,7 +364,10 @@ static void cache_uffd_explain(struct engine_worker *worker, int err,
 			   strerror(-fault_err));
 }
 
-/* What is mapped is so twice: the page tables of the page cache are its own to clear, these are not. */
+/*
+ * What is mapped is so twice: the page tables of the page cache are its own to clear,
+ * these are not.
+ */
 static int cache_uffd_truncate(struct engine_worker *worker, struct reason *why)
 {
 	struct cache_worker *cw = worker->state;

@@ -387,8 +387,9 @@ static int kernel_truncate(struct engine_worker *worker, struct reason *why)
 /* ---- when it fails ---- */
 
 /*
- * The kernel's SIGBUS does not say why. A read or a write of the same byte does. It is what the page
- * fault tried, so it meets the same end, unless something changed meanwhile.
+ * The kernel's SIGBUS does not say why. A read or a write of the same byte does. It is
+ * what the page fault tried, so it meets the same end, unless something changed
+ * meanwhile.
  */
 static int ask_again(int fd, uint64_t offset, bool write)
 {

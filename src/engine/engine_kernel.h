@@ -47,7 +47,10 @@ void kernel_destroy(struct engine *engine);
 
 /* kernel_map.c */
 
-/* What a worker maps of its file: whole PMD ranges, so that huge pages can be mapped whole. Bytes. */
+/*
+ * What a worker maps of its file: whole PMD ranges, so that huge pages can be mapped
+ * whole. Bytes.
+ */
 void kernel_map_range(const struct engine_setup *setup, const struct share *share,
 		      uint64_t *start, uint64_t *end);
 /*
@@ -65,15 +68,19 @@ int kernel_cannot_map(int error, struct reason *why);
  */
 int kernel_open_uffd(struct reason *why);
 /*
- * Where the pages of the worker's share are to be allocated, by faults or by write(2). On tmpfs that is
- * a policy of that range of the file; files of any other kind have none, and pages of the page cache
- * go by that of the thread that allocates them (shmem_alloc_folio(), filemap_alloc_folio()), which then is
- * that of its page tables, too. Until kernel_unplace(). 0, also where the policy could not be set,
- * which worker->place_err tells; -errno with @why: the file cannot be mapped.
+ * Where the pages of the worker's share are to be allocated, by faults or by write(2). On
+ * tmpfs that is a policy of that range of the file; files of any other kind have none,
+ * and pages of the page cache go by that of the thread that allocates them
+ * (shmem_alloc_folio(), filemap_alloc_folio()), which then is that of its page tables,
+ * too. Until kernel_unplace(). 0, also where the policy could not be set, which
+ * worker->place_err tells; -errno with @why: the file cannot be mapped.
  */
 int kernel_place(struct engine_worker *worker, struct reason *why);
 void kernel_unplace(struct engine_worker *worker);
-/* Gives a mapping the advice of the spec, and registers it with @uffd unless that is -1. 0 or -errno. */
+/*
+ * Gives a mapping the advice of the spec, and registers it with @uffd unless that is -1.
+ * 0 or -errno.
+ */
 int kernel_advise(const struct engine *engine, char *base, size_t bytes, int uffd,
 		  struct reason *why);
 /* Whether all that the spec asks of a mapping can be had: tried on one of a page. 0 or -errno. */

@@ -103,11 +103,12 @@ static int memory_worker_start(struct engine_worker *worker, struct reason *why)
 }
 
 /*
- * slow=PERCENT, so that tests of gates have a side that is slower by what is known: before a pass, so much of the
- * worker's bytes is loaded once more, and stored again where the pass stores. They are in the middle: what comes
- * last, the pass before has left in the CPU's caches, and what comes first, the pass would find there. So it is the
- * same work, if half of the bytes are more than the caches hold. Page by page in another order
- * where the pass has no order either: it does not begin at an end then.
+ * slow=PERCENT, so that tests of gates have a side that is slower by what is known:
+ * before a pass, so much of the worker's bytes is loaded once more, and stored again
+ * where the pass stores. They are in the middle: what comes last, the pass before has
+ * left in the CPU's caches, and what comes first, the pass would find there. So it is the
+ * same work, if half of the bytes are more than the caches hold. Page by page in another
+ * order where the pass has no order either: it does not begin at an end then.
  */
 static void move_again(const struct extent *own, unsigned percent, uint64_t offset,
 		       bool write)

@@ -20,7 +20,8 @@ struct kernel_dir {
 
 /*
  * Mounts (tmpfs) or opens (kernel) the directory and holds what @setups need against the limits:
- * write permission, RLIMIT_FSIZE, the largest file, free space, shared mappings. 0; -errno with @why.
+ * write permission, RLIMIT_FSIZE, the largest file, free space, shared mappings. 0;
+ * -errno with @why.
  * *@mount gets type and options, to be freed.
  */
 int kernel_dir_open(struct kernel_dir *dir, const struct engine *engine,

@@ -43,8 +43,8 @@ int kernel_open_uffd(struct reason *why)
 }
 
 /*
- * A policy of a file is set through a mapping of it, and stays when that goes. 0, whatever became of
- * the policy; -errno where there is no mapping.
+ * A policy of a file is set through a mapping of it, and stays when that goes. 0,
+ * whatever became of the policy; -errno where there is no mapping.
  */
 static int place_range(struct engine_worker *worker, uint64_t start, uint64_t end,
 		       const struct mem_policy *policy, int nid)

@@ -86,8 +86,8 @@ struct place {
 int place_error(const struct place *place, int err, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 /*
- * Opens the place's file to be read. A FIFO that nobody has open for writing is empty; others are waited for
- * when they are read. 0 or -errno with the reason.
+ * Opens the place's file to be read. A FIFO that nobody has open for writing is empty;
+ * others are waited for when they are read. 0 or -errno with the reason.
  */
 int place_open(const struct place *place, FILE **file);
 /* An integer (also one written as 1e9) in [@min, @max]. 0 or -EINVAL with the reason;

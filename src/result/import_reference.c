@@ -15,8 +15,9 @@
 #define MAX_US	    1000000000
 
 /*
- * Of truncations only the 1st and the 95th percentile were posted. The 101 times between which they lie are
- * evenly spread from the one to the other, as the other quantiles are not known.
+ * Of truncations only the 1st and the 95th percentile were posted. The 101 times between
+ * which they lie are evenly spread from the one to the other, as the other quantiles are
+ * not known.
  */
 #define NR_TIMES  101
 #define INDEX_P1  1

@@ -6,8 +6,9 @@
 #include "result/result.h"
 
 /*
- * The side of @result that stands for it beside other results: that called @name; without a name "patched", or
- * else its only one but a limit. 0 with its index in @side; -ENOENT with @why.
+ * The side of @result that stands for it beside other results: that called @name; without
+ * a name "patched", or else its only one but a limit. 0 with its index in @side; -ENOENT
+ * with @why.
  */
 int result_pick_side(const struct result *result, const char *name, unsigned *side,
 		     struct reason *why);

@@ -131,8 +131,9 @@ struct result_cell {
 };
 
 /*
- * One patched side × phase × thread count: median of the ratios paired by round. They are ratios of kb_per_s,
- * patched to baseline; of samples with times, of their median times, baseline to patched.
+ * One patched side × phase × thread count: median of the ratios paired by round. They are
+ * ratios of kb_per_s, patched to baseline; of samples with times, of their median times,
+ * baseline to patched.
  */
 struct result_speedup {
 	unsigned side, phase, threads;
@@ -164,7 +165,10 @@ struct result_parameters {
 	bool per_thread_size;
 	uint64_t record;
 	unsigned rounds; /* asked for; with @rounds_auto: begun */
-	/* --rounds auto, until intervals were narrow or the time was over. False, 0, UINT64_MAX: no keys. */
+	/*
+	 * --rounds auto, until intervals were narrow or the time was over. False, 0,
+	 * UINT64_MAX: no keys.
+	 */
 	bool rounds_auto;
 	double precision; /* percent of a figure that its interval's ends may be away */
 	uint64_t budget;  /* seconds */
@@ -238,8 +242,10 @@ int result_times_set(struct result_times *times, uint64_t *ns, uint64_t nr);
 /* The same from a histogram with @nr > 0, whose @min_ns, @max_ns and @mean_ns are known. */
 void result_times_set_histogram(struct result_times *times, struct histogram *histogram,
 				uint64_t min_ns, uint64_t max_ns, double mean_ns);
-/* The quantiles @fractions[@nr] in ns, within [min_ns, max_ns]; linear interpolation as everywhere. NAN
- * without times. 0 or -ENOMEM. */
+/*
+ * The quantiles @fractions[@nr] in ns, within [min_ns, max_ns]; linear interpolation as
+ * everywhere. NAN without times. 0 or -ENOMEM.
+ */
 int result_times_quantiles(const struct result_times *times, const double *fractions,
 			   unsigned nr, double *ns);
 void result_times_destroy(struct result_times *times);

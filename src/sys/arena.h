@@ -35,8 +35,8 @@ struct arena {
 	 */
 	bool shared;
 	/*
-	 * Set before the first call: of the region that is bound to no one node (ARENA_ANY_NODE). NULL:
-	 * the system places it.
+	 * Set before the first call: of the region that is bound to no one node
+	 * (ARENA_ANY_NODE). NULL: the system places it.
 	 */
 	const struct mem_policy *policy;
 	struct arena_region *regions; /* ascending by nid; only what was asked for */
@@ -59,8 +59,8 @@ struct arena {
  * does not have that (before 5.14), by a store to each page. A memory cgroup's limit is
  * not an error of either but the OOM killer: compare with meminfo_read() first.
  *
- * A shared region's frames go when it shrinks, also from whoever maps them a second time: there they
- * raise SIGBUS then.
+ * A shared region's frames go when it shrinks, also from whoever maps them a second time:
+ * there they raise SIGBUS then.
  *
  * 0; -ENOMEM, -EINVAL, for shared regions also -EFBIG (ulimit -f), -EMFILE, … with @why (how much,
  * which node). After an error the arena is smaller than asked for, but sound.
@@ -81,8 +81,9 @@ size_t arena_bytes(const struct arena *arena);
 size_t arena_huge_bytes(const struct arena *arena);
 
 /*
- * Address space without access whose first byte is 2 MiB aligned; exactly @bytes of it, whole pages, to
- * be mapped over by MAP_FIXED. Costs no memory; munmap(2) gives it back. NULL with errno.
+ * Address space without access whose first byte is 2 MiB aligned; exactly @bytes of it,
+ * whole pages, to be mapped over by MAP_FIXED. Costs no memory; munmap(2) gives it back.
+ * NULL with errno.
  */
 void *arena_reserve(size_t bytes);
 

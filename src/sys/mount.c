@@ -48,7 +48,10 @@ struct wanted {
 	char path[PATH_MAX]; /* "" when unknown */
 };
 
-/* The id of the mount that @fd was opened by, which the kernel tells since 3.15; -1: it does not. */
+/*
+ * The id of the mount that @fd was opened by, which the kernel tells since 3.15; -1: it
+ * does not.
+ */
 static int mount_id(const char *root, int fd)
 {
 	FILE *file = sysfile_open(root, "/proc/self/fdinfo/%d", fd);

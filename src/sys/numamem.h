@@ -33,9 +33,9 @@ struct numamem_task {
 };
 
 /*
- * As numamem_bind(), of all that the calling thread allocates and that has no policy of its own: also
- * pages of the page cache of disk file systems (filemap_alloc_folio()), and its page tables. 0 or
- * -errno, and then nothing has changed.
+ * As numamem_bind(), of all that the calling thread allocates and that has no policy of
+ * its own: also pages of the page cache of disk file systems (filemap_alloc_folio()), and
+ * its page tables. 0 or -errno, and then nothing has changed.
  */
 int numamem_task_set(struct numamem_task *before, const struct mem_policy *policy,
 		     int nid);
@@ -48,7 +48,10 @@ void numamem_task_restore(struct numamem_task *before);
  */
 int numamem_where(void *const *addresses, int *nodes, unsigned nr);
 
-/* The CPU that the calling thread is on now, and the node that the kernel counts it to; -1: unknown. */
+/*
+ * The CPU that the calling thread is on now, and the node that the kernel counts it to;
+ * -1: unknown.
+ */
 void numamem_here(int *cpu, int *node);
 
 #endif

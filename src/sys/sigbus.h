@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * SIGBUS in a worker. A store to a mapped file on a full file system, a load beyond its end, an
- * I/O error, and every fault of a range that is registered with userfaultfd's SIGBUS feature raise it
- * in the thread that touched the memory.
+ * I/O error, and every fault of a range that is registered with userfaultfd's SIGBUS
+ * feature raise it in the thread that touched the memory.
  */
 #ifndef SYS_SIGBUS_H
 #define SYS_SIGBUS_H
@@ -16,8 +16,8 @@
 struct sigbus_guard {
 	/*
 	 * In the signal handler, on the thread that faulted: only what is async-signal-safe. True:
-	 * the page is there, the access is made again. When it raises SIGBUS itself it is left where
-	 * it was, and that one is the error. NULL: nothing can be done.
+	 * the page is there, the access is made again. When it raises SIGBUS itself it is
+	 * left where it was, and that one is the error. NULL: nothing can be done.
 	 */
 	bool (*resolve)(void *arg, uintptr_t address);
 	void *arg;

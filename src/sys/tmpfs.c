@@ -82,7 +82,10 @@ static enum step enter_namespace(const struct plan *plan, bool *user_namespace)
 	*user_namespace = true;
 	if (unshare(CLONE_NEWUSER | CLONE_NEWNS))
 		return STEP_NAMESPACE;
-	/* Without privilege gid_map is only writable without setgroups(2). Not there before 3.19. */
+	/*
+	 * Without privilege gid_map is only writable without setgroups(2). Not there
+	 * before 3.19.
+	 */
 	if (!write_file("/proc/self/setgroups", "deny") && errno != ENOENT)
 		return STEP_SETGROUPS;
 	if (!write_file("/proc/self/uid_map", plan->uid_map))

@@ -24,7 +24,10 @@ static const struct {
 	{ UFFD_FEATURE_WP_ASYNC, "WP_ASYNC", "6.7" },
 };
 
-/* Whoever may open the device (Linux 6.1) needs neither privilege nor sysctl nor seccomp's leave. */
+/*
+ * Whoever may open the device (Linux 6.1) needs neither privilege nor sysctl nor
+ * seccomp's leave.
+ */
 static int open_device(int flags)
 {
 	int device = open("/dev/userfaultfd", O_RDWR | O_CLOEXEC), fd;
@@ -140,7 +143,10 @@ int uffd_continue(int fd, void *start, size_t len)
 
 		if (!ioctl(fd, UFFDIO_CONTINUE, &range))
 			return 0;
-		/* It stops at the first page that it cannot map, and says why when that is asked for. */
+		/*
+		 * It stops at the first page that it cannot map, and says why when that
+		 * is asked for.
+		 */
 		if (range.mapped > 0)
 			at += (uint64_t)range.mapped;
 		else if (errno == EEXIST)

@@ -26,13 +26,17 @@
  * with @why, which says what to change.
  */
 int uffd_open(uint64_t features, struct reason *why);
-/* Registers [@start, @start + @len), whole pages, for @mode (UFFDIO_REGISTER_MODE_*). 0 or -errno. */
+/*
+ * Registers [@start, @start + @len), whole pages, for @mode (UFFDIO_REGISTER_MODE_*). 0
+ * or -errno.
+ */
 int uffd_register(int fd, void *start, size_t len, uint64_t mode);
 /*
- * Maps those pages of [@start, @start + @len) of a shared mapping that are in its file and not mapped
- * yet (UFFDIO_CONTINUE); others may do the same at once. As few ioctls as there are runs of pages that
- * are not mapped, and one for each page that is. 0 or -errno: -EFAULT for a page that is not in the
- * file, those before it are mapped then. Async-signal-safe.
+ * Maps those pages of [@start, @start + @len) of a shared mapping that are in its file
+ * and not mapped yet (UFFDIO_CONTINUE); others may do the same at once. As few ioctls as
+ * there are runs of pages that are not mapped, and one for each page that is. 0 or
+ * -errno: -EFAULT for a page that is not in the file, those before it are mapped then.
+ * Async-signal-safe.
  */
 int uffd_continue(int fd, void *start, size_t len);
 

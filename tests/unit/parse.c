@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-or-later
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Sizes, numbers and thread lists: what is taken, and what is refused. */
 
 #include "base/parse.h"
