@@ -47,9 +47,9 @@ is "$(sed -n 2,8p <<<"$err")" "$(printf '<%s>\n' "${words[@]}")" \
 is "$(sed -n 9p <<<"$err")" 1 'there is one CPU'
 like "$err" $'threads: +2\n' 'where pagezone runs two workers'
 
-run bash "$guest" --topology 1x1 --timeout 2 true
+run bash "$guest" --topology 1x1 --timeout 1 true
 status_is 125 'a guest that has not booted in time: status 125'
-like "$err" 'had not booted after 2 s' 'which is said'
+like "$err" 'had not booted after 1 s' 'which is said'
 
 # Stopped while it boots; KILL leaves it no time to tell qemu.
 for signal in TERM KILL; do
