@@ -281,7 +281,7 @@ const struct result_speedup *result_speedup(const struct result *result, unsigne
 double result_published(const struct result *result, unsigned phase, unsigned threads);
 
 /*
- * JSON in the order of design.md, one sample a line; what result_derive() made of the
+ * JSON in the order of its schema, one sample a line; what result_derive() made of the
  * samples is written with them. Independent of the locale. Bytes that are not UTF-8
  * become U+FFFD. 0 or -errno.
  */

@@ -64,10 +64,10 @@ static void read_limit(struct meminfo *info, const struct cgroup *cgroup)
 	if (left > limit)
 		left = limit;
 
-	if (left < info->cgroup_left)
-		info->cgroup_left = left;
-	if (limit < info->cgroup_limit) {
+	if (limit < info->cgroup_limit)
 		info->cgroup_limit = limit;
+	if (left < info->cgroup_left) {
+		info->cgroup_left = left;
 		snprintf(info->cgroup_path, sizeof(info->cgroup_path), "%s",
 			 cgroup->path);
 	}

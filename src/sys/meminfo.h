@@ -19,16 +19,16 @@ struct meminfo {
 	 */
 	uint64_t cgroup_left;
 	int cgroup_version;	    /* 1, 2; 0: there is no memory controller */
-	char cgroup_path[PATH_MAX]; /* the directory with the tightest limit; "": none */
+	char cgroup_path[PATH_MAX]; /* the directory that leaves the least; "": none */
 	uint64_t rlimit_as; /* RLIMIT_AS - what is mapped; MEM_UNLIMITED: no limit */
 };
 
 /*
  * Reads /proc/meminfo, /proc/self/cgroup, /proc/self/mountinfo and the cgroup files (v1:
- * memory.limit_in_bytes, memory.usage_in_bytes, memory.stat; v2: memory.max, memory.high
- * is ignored, memory.current, memory.stat), hybrid set-ups included. What cannot be read
- * counts as unlimited. @root is put before every path ("" for the real one): tests pass a
- * made-up tree.
+ * memory.limit_in_bytes, memory.usage_in_bytes, memory.stat; v2: memory.max,
+ * memory.current, memory.stat, but not memory.high, which only slows down), hybrid
+ * set-ups included. What cannot be read counts as unlimited. @root is put before every
+ * path ("" for the real one): tests pass a made-up tree.
  */
 void meminfo_read(struct meminfo *info, const char *root);
 

@@ -99,8 +99,8 @@ static void version_2(void)
 	check(80 * MIB, 40 * MIB, 2, "/sys/fs/cgroup/user.slice",
 	      "v2: a tighter ancestor");
 	group(2, "/sys/fs/cgroup/user.slice", "1073741824\n", "1071644672\n", NULL);
-	check(100 * MIB, 2 * MIB, 2, "/sys/fs/cgroup/user.slice/app.scope",
-	      "v2: a wide ancestor that others have filled leaves less");
+	check(100 * MIB, 2 * MIB, 2, "/sys/fs/cgroup/user.slice",
+	      "v2: a wide ancestor that others have filled leaves less, and is named");
 	group(2, "/sys/fs/cgroup/user.slice", "max\n", NULL, NULL);
 	group(2, "/sys/fs/cgroup/user.slice/app.scope", "104857600\n", "125829120\n",
 	      "inactive_file 1048576\n");
