@@ -75,7 +75,10 @@ static char *filter_help(int key, const char *text, void *input)
 	      "'pagezone COMMAND --help' tells the options of a command; "
 	      "pagezone(1) defines every figure.\n",
 	      out);
-	fclose(out);
+	if (fclose(out)) {
+		free(help);
+		return (char *)text;
+	}
 	return help;
 }
 
