@@ -10,8 +10,10 @@ struct reason {
 	char text[512];
 };
 
-/* Formats the text (cut at the end of the buffer) and returns @err, so that callers can
- * "return reason_set(why, -ENOMEM, ...)". @why may be NULL. */
+/*
+ * Formats the text (cut at the end of the buffer) and returns @err, so that callers can
+ * "return reason_set(why, -ENOMEM, ...)". @why may be NULL.
+ */
 int reason_set(struct reason *why, int err, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 

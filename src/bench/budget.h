@@ -23,8 +23,10 @@ int arena_plan_add(struct arena_plan *plan, const struct bench_conf *conf,
 size_t arena_plan_bytes(const struct arena_plan *plan);
 void arena_plan_destroy(struct arena_plan *plan);
 
-/* Bytes of the private memory of a worker with @share: record buffers and, when some phase is
- * random, its permutation. */
+/*
+ * Bytes of the private memory of a worker with @share: record buffers and, when some phase is
+ * random, its permutation.
+ */
 size_t worker_private_bytes(const struct bench_conf *conf, const struct share *share);
 bool bench_has_random_phase(const struct bench_conf *conf);
 /*

@@ -9,8 +9,10 @@
 
 /* All below return -ECHILD, with @why where there is one, when a worker process died. */
 
-/* Starts @engine in all workers. 0; -EINTR; else void: @why. cell_side_stop() undoes it either way
- * but after -EINTR. */
+/*
+ * Starts @engine in all workers. 0; -EINTR; else void: @why. cell_side_stop() undoes it either way
+ * but after -EINTR.
+ */
 int cell_side_start(struct crew *crew, struct engine *engine, struct reason *why);
 int cell_side_stop(struct crew *crew, struct engine *engine);
 

@@ -60,12 +60,16 @@ const char *team_death(const struct team *team);
  */
 uint64_t team_barrier(struct team *team);
 
-/* Ends the workers and waits for their end. Not while a call runs. Processes are gone after
- * -ECHILD and -EINTR: then it only frees. */
+/*
+ * Ends the workers and waits for their end. Not while a call runs. Processes are gone after
+ * -ECHILD and -EINTR: then it only frees.
+ */
 void team_stop(struct team *team);
 
-/* Zeroed memory in which the main thread and workers of either kind see what the others write.
- * Processes have it when it was allocated before team_start(). NULL: there is none. */
+/*
+ * Zeroed memory in which the main thread and workers of either kind see what the others write.
+ * Processes have it when it was allocated before team_start(). NULL: there is none.
+ */
 void *team_shared_alloc(size_t bytes);
 void team_shared_free(void *memory, size_t bytes);
 

@@ -50,12 +50,16 @@ struct team {
 /* What a worker does from its first call to team_stop(). */
 void team_work(struct team_worker *worker);
 
-/* Forks @nr workers, with the signal mask of the caller. 0, or -errno and @team->nr of them are
- * there. */
+/*
+ * Forks @nr workers, with the signal mask of the caller. 0, or -errno and @team->nr of them are
+ * there.
+ */
 int team_fork(struct team *team, unsigned nr);
 
-/* Looks for a dead worker process. True: there was one, @team->death says how it died, and the
- * others are gone, too. */
+/*
+ * Looks for a dead worker process. True: there was one, @team->death says how it died, and the
+ * others are gone, too.
+ */
 bool team_find_death(struct team *team);
 
 /* Kills and reaps all worker processes. */

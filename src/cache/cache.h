@@ -36,8 +36,10 @@ struct cache_counters {
 	struct lock_stats mmap, tree, zone, lru;
 };
 
-/* A run of a file that is contiguous in memory: offset o of it, start <= o < end, is at
- * base + (o - start). Bytes. */
+/*
+ * A run of a file that is contiguous in memory: offset o of it, start <= o < end, is at
+ * base + (o - start). Bytes.
+ */
 struct extent {
 	char *base;
 	uint64_t start, end;
@@ -53,8 +55,10 @@ void page_cache_free(struct page_cache *cache);
  * the memory check.
  */
 size_t page_cache_overhead(size_t arena_bytes, unsigned nr_threads);
-/* Frames (bytes) that per-thread free lists can hold back from other threads, per thread: the slack
- * an arena needs on top of the data. */
+/*
+ * Frames (bytes) that per-thread free lists can hold back from other threads, per thread: the slack
+ * an arena needs on top of the data.
+ */
 size_t page_cache_slack(const struct page_cache_conf *conf);
 
 /*

@@ -46,8 +46,10 @@ struct folio {
 	uint16_t zone; /* its place in page_cache.zones; constant */
 	uint8_t order; /* written under the zone lock, constant while allocated */
 	uint8_t unused;
-	/* The file it belongs to, NULL: none (any more). Written under the folio lock and, but for
-	 * a folio that no tree has yet, tree_lock. */
+	/*
+	 * The file it belongs to, NULL: none (any more). Written under the folio lock and, but for
+	 * a folio that no tree has yet, tree_lock.
+	 */
 	struct mapping *_Atomic mapping;
 	/* The first page of the file that it holds. Written before @mapping is. */
 	_Atomic unsigned long index;
@@ -124,8 +126,10 @@ static inline void folio_clear_mapping(struct folio *folio)
 	atomic_store_explicit(&folio->mapping, NULL, memory_order_relaxed);
 }
 
-/* Whether the folio holds page @index of @mapping: for ever when it is locked, else at some moment
- * since the caller took its reference. */
+/*
+ * Whether the folio holds page @index of @mapping: for ever when it is locked, else at some moment
+ * since the caller took its reference.
+ */
 static inline bool folio_holds(const struct folio *folio, const struct mapping *mapping,
 			       unsigned long index)
 {
@@ -165,8 +169,10 @@ static inline void folio_get(struct folio *folio)
  */
 static inline bool folio_put_testzero(struct folio *folio, uint32_t nr)
 {
-	/* release and acquire: pairs with itself. All that was done to the folio by those who
-	 * held it is done before the last of them frees it. */
+	/*
+	 * release and acquire: pairs with itself. All that was done to the folio by those who
+	 * held it is done before the last of them frees it.
+	 */
 	return atomic_fetch_sub_explicit(&folio->refcount, nr, memory_order_acq_rel) ==
 	       nr;
 }

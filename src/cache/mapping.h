@@ -145,8 +145,10 @@ unsigned mapping_get_folios(const struct mapping *mapping, unsigned long start,
 			    unsigned long end, struct folio **folios,
 			    unsigned long *indexes, unsigned max);
 
-/* Sets the dirty marks of @nr folios of @mapping whose flag the caller has just set: one tree_lock
- * hold. Those truncated meanwhile are left alone. */
+/*
+ * Sets the dirty marks of @nr folios of @mapping whose flag the caller has just set: one tree_lock
+ * hold. Those truncated meanwhile are left alone.
+ */
 void mapping_mark_dirty_batch(struct mapping *mapping, struct folio **folios, unsigned nr,
 			      struct cache_thread *thread);
 

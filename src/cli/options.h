@@ -76,8 +76,10 @@ void options_resolve_mem(struct mem_policy *policy, const struct pin *pin,
 void options_init(struct options *options);
 /* Without -t: 1, 2, 4 … up to @max. */
 void options_default_threads(struct options *options, unsigned max);
-/* After parsing: what was not given gets its default, on @topo. Ends the process on what does not
- * go together. */
+/*
+ * After parsing: what was not given gets its default, on @topo. Ends the process on what does not
+ * go together.
+ */
 void options_complete(struct options *options, const struct topo *topo);
 void options_destroy(struct options *options);
 

@@ -205,8 +205,10 @@ extern const struct engine_ops engine_cache, engine_kernel, engine_memory, engin
 	engine_tmpfs;
 extern const struct engine_ops *const engines[]; /* NULL-terminated */
 
-/* Parses "NAME[:KEY=VALUE[,KEY=VALUE]...]" (a backslash escapes a comma or a backslash in a value).
- * 0; -EINVAL with @why naming the argument; -ENOMEM. */
+/*
+ * Parses "NAME[:KEY=VALUE[,KEY=VALUE]...]" (a backslash escapes a comma or a backslash in a value).
+ * 0; -EINVAL with @why naming the argument; -ENOMEM.
+ */
 int engine_parse(struct engine *engine, const char *spec, struct reason *why);
 void engine_destroy(struct engine *engine);
 

@@ -28,8 +28,10 @@ void spec_destroy(struct spec *spec);
 
 /* The value of @key, which counts as known from now on; NULL when it is not there. */
 const char *spec_take(struct spec *spec, const char *key);
-/* After all known keys were taken: 0, or -EINVAL with @why naming the first key that is left and
- * the keys that @known lists. */
+/*
+ * After all known keys were taken: 0, or -EINVAL with @why naming the first key that is left and
+ * the keys that @known lists.
+ */
 int spec_refuse_rest(const struct spec *spec, const char *known, struct reason *why);
 
 #endif

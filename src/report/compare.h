@@ -65,8 +65,10 @@ double comparison_value(const struct result *result, unsigned side, unsigned pha
 
 /* That is a time, in us: the less the better. */
 bool comparison_is_time(const struct result *result, unsigned phase);
-/* How the row of intervals below a side's speed-ups is called: not of 95 % where a cell has too few rounds for that (see
- * stats/stats.h). NULL: no cell has one. */
+/*
+ * How the row of intervals below a side's speed-ups is called: not of 95 % where a cell has too few rounds for that (see
+ * stats/stats.h). NULL: no cell has one.
+ */
 const char *comparison_interval_label(const struct comparison *comparison, unsigned side,
 				      unsigned phase);
 /* "1.21-1.46", or "-". @cell may be NULL. */
@@ -174,8 +176,10 @@ int report_compared_junit(const struct compared *compared, FILE *out);
 int report_tables_compared(const struct result *result,
 			   const struct comparison *comparison, enum report_per per,
 			   FILE *out);
-/* How that was found out, and how small a difference would have been: a paragraph, to be wrapped and freed,
- * "" with nothing to say. 0; -ENOMEM. */
+/*
+ * How that was found out, and how small a difference would have been: a paragraph, to be wrapped and freed,
+ * "" with nothing to say. 0; -ENOMEM.
+ */
 int comparison_method(const struct comparison *comparison, char **text);
 
 /* A result as Markdown: its tables. */

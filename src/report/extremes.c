@@ -120,8 +120,10 @@ static const char *void_reason(const struct result *result,
 	return "unknown";
 }
 
-/* "baseline reader@1,2, patched reader@4": the cells of which is_listed() is true. Cells
- * are ordered by side and phase. */
+/*
+ * "baseline reader@1,2, patched reader@4": the cells of which is_listed() is true. Cells
+ * are ordered by side and phase.
+ */
 static void put_cells(const struct result *result, const bool *listed, FILE *out)
 {
 	const struct result_cell *before = NULL;

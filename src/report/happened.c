@@ -19,8 +19,10 @@ static double per_gib(const struct result_sample *sample, double value)
 	return sample->bytes ? value / (double)sample->bytes * GIB : NAN;
 }
 
-/* Those that needed no reading, as getrusage counts them. The in-process page cache does
- * not count those as minor that found no page and read none. */
+/*
+ * Those that needed no reading, as getrusage counts them. The in-process page cache does
+ * not count those as minor that found no page and read none.
+ */
 static double minor_per_gib(const struct result_sample *sample)
 {
 	double minor = figure_faults(sample) - figure_major_faults(sample);

@@ -153,8 +153,10 @@ static int put_memory(const struct result *result, FILE *out)
 	return line_close(&line, "memory:", out);
 }
 
-/* The string at @member of each side that has one. Not wrapped: a spec is pasted into a
- * command, and the options of a mount as well. */
+/*
+ * The string at @member of each side that has one. Not wrapped: a spec is pasted into a
+ * command, and the options of a mount as well.
+ */
 static void put_sides(const struct result *result, const char *name, size_t member,
 		      FILE *out)
 {

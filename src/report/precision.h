@@ -57,8 +57,10 @@ void precision_destroy(struct precision *precision);
 /* Whether more rounds are of no use: all is as wanted, or no cell has a figure. */
 bool precision_is_reached(const struct precision *precision);
 
-/* What is not as @wanted, for a warning: which cells are wider, how wide they are and how many rounds would do. To be
- * freed. NULL: no memory. */
+/*
+ * What is not as @wanted, for a warning: which cells are wider, how wide they are and how many rounds would do. To be
+ * freed. NULL: no memory.
+ */
 char *precision_text(const struct precision *precision, const struct result *result,
 		     const struct precision_wanted *wanted);
 

@@ -31,15 +31,19 @@ const char *text_count(struct text *text, uint64_t nr, const char *noun);
 size_t text_width(const char *s);
 /* Prints @s without its control characters. */
 void text_put(FILE *out, const char *s);
-/* Prints the words of @s in lines of at most 80 columns where words allow it, from column
- * @column on; further lines are indented by @indent. */
+/*
+ * Prints the words of @s in lines of at most 80 columns where words allow it, from column
+ * @column on; further lines are indented by @indent.
+ */
 void text_wrap(FILE *out, const char *s, size_t column, size_t indent);
 
 /* 0 or -errno after writing to @out; errno must have been 0 before. */
 int text_finish(FILE *out);
 
-/* The thread counts that have a cell, in the order asked for. The caller frees them. 0 or
- * -ENOMEM. */
+/*
+ * The thread counts that have a cell, in the order asked for. The caller frees them. 0 or
+ * -ENOMEM.
+ */
 int text_threads(const struct result *result, unsigned **threads, unsigned *nr);
 
 #endif

@@ -81,8 +81,10 @@ struct place {
 	char where[64]; /* before a field's name: "samples[3].workers[1]." or "" */
 };
 
-/* One line: the path, where, and what is wrong; control characters become '?'. Returns
- * @err. */
+/*
+ * One line: the path, where, and what is wrong; control characters become '?'. Returns
+ * @err.
+ */
 int place_error(const struct place *place, int err, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 /*
@@ -90,8 +92,10 @@ int place_error(const struct place *place, int err, const char *fmt, ...)
  * others are waited for when they are read. 0 or -errno with the reason.
  */
 int place_open(const struct place *place, FILE **file);
-/* An integer (also one written as 1e9) in [@min, @max]. 0 or -EINVAL with the reason;
- * @number is 0 then. */
+/*
+ * An integer (also one written as 1e9) in [@min, @max]. 0 or -EINVAL with the reason;
+ * @number is 0 then.
+ */
 int place_integer(const struct place *place, const char *name, const json_t *value,
 		  uint64_t min, uint64_t max, uint64_t *number);
 /*

@@ -220,8 +220,10 @@ int result_add_side(struct result *result, const char *name, const char *spec);
 int result_add_phase(struct result *result, const char *name, const char *title);
 /* Adds @threads to parameters.threads, once. 0 or -ENOMEM. */
 int result_add_threads(struct result *result, unsigned threads);
-/* A warning is data that carries advice; the same text is kept once. 1 when it is new, 0,
- * -ENOMEM. */
+/*
+ * A warning is data that carries advice; the same text is kept once. 1 when it is new, 0,
+ * -ENOMEM.
+ */
 int result_warn(struct result *result, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 

@@ -20,8 +20,10 @@ static int io_error(void)
 	return errno ? -errno : -EIO;
 }
 
-/* Dumps @value, which is used up, after @before. 0, -ENOMEM when it is NULL, or what
- * stdio met. */
+/*
+ * Dumps @value, which is used up, after @before. 0, -ENOMEM when it is NULL, or what
+ * stdio met.
+ */
 static int dump(FILE *out, const char *before, json_t *value)
 {
 	int err = 0;

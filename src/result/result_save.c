@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -54,8 +55,10 @@ static char *follow_link(const char *path)
 	return followed;
 }
 
-/* The file that @path names once all symbolic links at its end are followed, which need
- * not exist. NULL with errno set. */
+/*
+ * The file that @path names once all symbolic links at its end are followed, which need
+ * not exist. NULL with errno set.
+ */
 static char *follow_links(const char *path)
 {
 	char *at = strdup(path), *next;
@@ -177,9 +180,11 @@ static int save_renamed(const struct result *result, const char *path,
 	return err;
 }
 
-/* Where a file that can be written to cannot be replaced: its directory is not ours, or
- * it is mounted on its own, as container runtimes do. */
-static int cannot_replace(int err)
+/*
+ * Where a file that can be written to cannot be replaced: its directory is not ours, or
+ * it is mounted on its own, as container runtimes do.
+ */
+static bool cannot_replace(int err)
 {
 	return err == -EACCES || err == -EPERM || err == -EROFS || err == -EBUSY ||
 	       err == -EXDEV;
