@@ -116,7 +116,7 @@ void mapping_truncate(struct mapping *mapping, uint64_t offset,
 int mapping_resize(struct mapping *mapping, uint64_t bytes, struct cache_thread *thread);
 /* Pages in the cache. Exact when nobody inserts or removes. */
 uint64_t mapping_nr_pages(const struct mapping *mapping);
-/* For tests and --verify: copies @len bytes at @offset of the file to @to, holes as zeros. */
+/* For tests: copies @len bytes at @offset of the file to @to, holes as zeros. */
 void mapping_read(struct mapping *mapping, uint64_t offset, void *to, size_t len);
 
 /*
