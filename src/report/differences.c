@@ -10,11 +10,12 @@
 #include "report/text.h"
 #include "result/fields.h"
 
-/* They differ from one run to the next. */
+/* They differ from one run to the next; or are told of in another way. */
 static const char *const fleeting[] = {
-	"load1", "mem_available", "clock_step_ns", "arena_bytes", "arena_huge_bytes",
-	"per",	 "rounds",	  "rounds_auto",   "precision",	  "budget",
-	NULL,
+	"load1",       "mem_available",	   "clock_step_ns",
+	"arena_bytes", "arena_huge_bytes", "per",
+	"rounds",      "rounds_auto",	   "precision",
+	"budget",      "pinned",	   NULL,
 };
 
 /* Not the same work: no ratio means anything. */
@@ -66,6 +67,9 @@ static char *member_text(const struct field *field, const void *base)
 				      *(char *const *)at :
 				      "unknown");
 	case FIELD_BOOL:
+		if (!strcmp(field->name, "per_thread_size"))
+			return strdup(*(const bool *)at ? "-s (of each thread)" :
+							  "-S (of all threads)");
 		return strdup(*(const bool *)at ? "yes" : "no");
 	case FIELD_UNSIGNED:
 	case FIELD_ORDINAL:
@@ -191,6 +195,16 @@ static int lists(struct differences *differences, const char *what, char *a, cha
 	return add(differences, what, a, b, is_fatal);
 }
 
+/* What came of --pin, unless that says it all. */
+static int pinned(struct differences *differences, const struct result_parameters *a,
+		  const struct result_parameters *b)
+{
+	if (a->pinned && a->pin && !strcmp(a->pinned, a->pin) && b->pinned && b->pin &&
+	    !strcmp(b->pinned, b->pin))
+		return 0;
+	return strings(differences, "pinned", a->pinned, b->pinned, "unknown");
+}
+
 /* What was imported had none, nor workers. */
 static int seeds(struct differences *differences, const struct result_parameters *a,
 		 const struct result_parameters *b)
@@ -218,6 +232,8 @@ int differences_find(struct differences *differences, const struct result *basel
 	if (!err)
 		err = members(differences, fields_parameters, &baseline->parameters,
 			      &other->parameters);
+	if (!err)
+		err = pinned(differences, &baseline->parameters, &other->parameters);
 	if (!err)
 		err = seeds(differences, &baseline->parameters, &other->parameters);
 	if (!err)

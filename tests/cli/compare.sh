@@ -181,6 +181,20 @@ like "$out" $'\ngovernor +unknown \(baseline\), performance ' 'where there is no
 run "$PAGEZONE" compare --force 2013.json null-machine.json
 like "$out" $'\nnr_allowed_cpus +unknown \(baseline\), 2 \(patched\)\n' 'nor CPUs of a table that was published'
 like "$out" $'\nmem_total +unknown \(baseline\), 1 GiB \(patched\)\n' 'nor its memory'
+for pinned in spread compact 'none (not permitted)'; do
+	sed "s/\"rounds\": 1}/\"rounds\": 1, \"pin\": \"${pinned%% *}\", \"pinned\": \"$pinned\"}/
+		s/none\", \"pinned/spread\", \"pinned/" steady.json >"pin-${pinned%% *}.json"
+done
+run "$PAGEZONE" compare pin-spread.json pin-compact.json
+like "$out" $'\npin +spread \\(baseline\\), compact \\(patched\\)\n' 'another --pin'
+unlike "$out" $'\npinned ' 'says how workers were pinned'
+run "$PAGEZONE" compare pin-spread.json pin-none.json
+like "$out" $'\npinned +spread \\(baseline\\), none \\(not permitted\\) \\(patched\\)\n' \
+	'unless it was not possible'
+sed 's/"bytes": 536870912/&, "per_thread_size": true/' steady.json >each.json
+run "$PAGEZONE" compare steady.json each.json
+like "$err" 'per_thread_size -S \(of all threads\) and -s \(of each thread\); --force' \
+	'one size of all threads and of each are not the same'
 governor=powersave result other.json run reader 1,2 "run=$same"
 run "$PAGEZONE" compare steady.json other.json
 status_is 0 'another governor'
