@@ -30,8 +30,8 @@ size_t format_control(const char *s);
 /* Replaces them by '?', in place. */
 void format_plain(char *s);
 /*
- * The bytes of the UTF-8 character at @s (RFC 3629: no surrogates, nothing overlong or above U+10FFFF). 0: there
- * is none, or the end.
+ * The bytes of the UTF-8 character at @s (RFC 3629: no surrogates, nothing overlong or
+ * above U+10FFFF). 0: there is none, or the end.
  */
 size_t format_utf8(const char *s);
 

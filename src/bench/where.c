@@ -332,7 +332,9 @@ static unsigned most_elsewhere(const struct crew *crew, unsigned id, int *nid)
 	return most;
 }
 
-/* Pages at the ends of a share that a neighbour stores to as well, and may have been the first to. */
+/*
+ * Pages at the ends of a share that a neighbour stores to as well, and may have been the first to.
+ */
 static unsigned pages_in_common(const struct crew *crew, unsigned id)
 {
 	const struct share *share = &crew->layout.shares[id];

@@ -14,12 +14,13 @@
  *	    zone lock			(one a node)
  *	    slab lock			(tree nodes)
  *
- * i_rwsem and mmap_lock are never held together. The last five are leaves: no two of them are ever held
- * together, nor two of the same kind. Nobody waits for a folio lock while holding another one: a
- * fault that made several folios (born locked) unlocks them before it waits for those it
- * found, and truncation only tries the second and later ones of a batch. An RCU read section takes no
- * lock, so that a grace period may be waited for under i_rwsem and a folio lock. Nothing under
- * tree_lock allocates, logs or reads a clock.
+ * i_rwsem and mmap_lock are never held together. The last five are leaves: no two of them
+ * are ever held together, nor two of the same kind. Nobody waits for a folio lock while
+ * holding another one: a fault that made several folios (born locked) unlocks them before
+ * it waits for those it found, and truncation only tries the second and later ones of a
+ * batch. An RCU read section takes no lock, so that a grace period may be waited for
+ * under i_rwsem and a folio lock. Nothing under tree_lock allocates, logs or reads a
+ * clock.
  *
  * GUARANTEES, and the tests that show them (each says "guarantee X" in what it prints, or above it)
  *

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Software page tables of one vma, two levels. A slot of the upper one stands for 2 MiB of the file:
- * empty, a whole 512-page folio (a PMD entry), or a table of 512 PTEs. A leaf entry of either
- * level is one word:
+ * Software page tables of one vma, two levels. A slot of the upper one stands for 2 MiB
+ * of the file: empty, a whole 512-page folio (a PMD entry), or a table of 512 PTEs. A
+ * leaf entry of either level is one word:
  *
  *	bits 0-3	what it is and what it allows, enum pte_flag
  *	bits 4-7	order: it belongs to an aligned block of 2^order pages of one folio that

@@ -155,7 +155,10 @@ static int print(const struct input *input, const struct compared *compared)
 	return printed(writers[input->format](compared, stdout));
 }
 
-/* What the header says of the tables is what they show here, not what they showed when it was measured. */
+/*
+ * What the header says of the tables is what they show here, not what they showed when it
+ * was measured.
+ */
 static void show_per(struct result *result, enum report_per per)
 {
 	free(result->parameters.per);

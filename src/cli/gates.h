@@ -25,7 +25,10 @@ struct gates gate_options_gates(const struct gate_options *options);
 
 /* The exit status that the worst of @outcomes makes: 1, then 3, then 4, then 0. */
 int outcomes_status(const struct outcomes *outcomes);
-/* Holds the sides of one run against them and says on stderr which cells are not fine. The exit status. */
+/*
+ * Holds the sides of one run against them and says on stderr which cells are not fine.
+ * The exit status.
+ */
 int gate_options_hold(const struct gate_options *options, struct result *result);
 
 #endif

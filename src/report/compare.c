@@ -293,7 +293,10 @@ static int correct(struct comparison *comparison)
 	return err;
 }
 
-/* Alone among many that are the same, a cell has to reach the level that the correction asks of the first. */
+/*
+ * Alone among many that are the same, a cell has to reach the level that the correction
+ * asks of the first.
+ */
 static void find_detectable(struct comparison *comparison)
 {
 	if (!comparison->nr_known)

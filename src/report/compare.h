@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The speed-ups of a result, with what can be said about each: significant or not, and what difference would have
- * been found. Printed and gated by the functions of this header.
+ * The speed-ups of a result, with what can be said about each: significant or not, and
+ * what difference would have been found. Printed and gated by the functions of this
+ * header.
  */
 #ifndef REPORT_COMPARE_H
 #define REPORT_COMPARE_H
@@ -26,8 +27,12 @@ struct comparison_cell {
 	double p;	 /* that there is a difference */
 	double p_slower; /* that the side is slower */
 	struct significance_design design;
-	double detectable; /* the smallest slow-down that is found, of this cell alone: 0 … 1, or INFINITY */
-	/* The logarithms of the ratios of each pair; or of a's and then b's values: for comparison_test(). */
+	/* The smallest slow-down that is found, of this cell alone: 0 … 1, or INFINITY. */
+	double detectable;
+	/*
+	 * The logarithms of the ratios of each pair; or of a's and then b's values: for
+	 * comparison_test().
+	 */
 	double *logs;
 	char *missing; /* why there is no speed-up; NULL: there is */
 };
@@ -43,20 +48,27 @@ struct comparison {
 };
 
 /*
- * Compares side 0 of @result, which is derived, with the others but a limit. @paired: they are of one run, their rounds are
- * pairs, and a speed-up is what result_derive() made it. Otherwise it is the ratio of the medians, which replaces
- * it in @result. Truncations compare by their median times. 0 or -ENOMEM.
+ * Compares side 0 of @result, which is derived, with the others but a limit. @paired:
+ * they are of one run, their rounds are pairs, and a speed-up is what result_derive()
+ * made it. Otherwise it is the ratio of the medians, which replaces it in @result.
+ * Truncations compare by their median times. 0 or -ENOMEM.
  */
 int comparison_init(struct comparison *comparison, struct result *result, bool paired);
 void comparison_destroy(struct comparison *comparison);
 
-/* NULL: the side is no patched one, or nothing was to be compared; @comparison may be NULL for that. */
+/*
+ * NULL: the side is no patched one, or nothing was to be compared; @comparison may be
+ * NULL for that.
+ */
 const struct comparison_cell *comparison_cell(const struct comparison *comparison,
 					      unsigned side, unsigned phase,
 					      unsigned threads);
 /* @cell may be NULL: it is not. */
 bool comparison_is_significant(const struct comparison_cell *cell);
-/* Is the logarithm of the ratio of @cell, which is not missing, around @shift? Uncorrected. 0 or -ENOMEM. */
+/*
+ * Is the logarithm of the ratio of @cell, which is not missing, around @shift?
+ * Uncorrected. 0 or -ENOMEM.
+ */
 int comparison_test(const struct comparison_cell *cell, double shift,
 		    struct significance *s);
 /* What tables show of a cell: kB/s, or the median time of a truncation in us. NAN: nothing. */
@@ -66,8 +78,8 @@ double comparison_value(const struct result *result, unsigned side, unsigned pha
 /* That is a time, in us: the less the better. */
 bool comparison_is_time(const struct result *result, unsigned phase);
 /*
- * How the row of intervals below a side's speed-ups is called: not of 95 % where a cell has too few rounds for that (see
- * stats/stats.h). NULL: no cell has one.
+ * How the row of intervals below a side's speed-ups is called: not of 95 % where a cell
+ * has too few rounds for that (see stats/stats.h). NULL: no cell has one.
  */
 const char *comparison_interval_label(const struct comparison *comparison, unsigned side,
 				      unsigned phase);
@@ -120,16 +132,22 @@ struct gates {
 	double max_regression; /* percent; NAN: not asked for */
 };
 
-/* "5" or "2.5", a decimal number from 0 to below 100, a percent sign may follow. 0; -EINVAL with @why. */
+/*
+ * "5" or "2.5", a decimal number from 0 to below 100, a percent sign may follow. 0;
+ * -EINVAL with @why.
+ */
 int gates_parse_regression(double *percent, const char *text, struct reason *why);
 
 /*
- * --max-regression P: a cell fails when it is significantly slower and its speed-up is below 1 - P / 100. It is too
- * noisy when the smallest slow-down that would be found in it is larger than P, unless its rounds show that it
- * is not slower by P (the same test, against 1 - P / 100; each cell is to be shown by itself, so that this needs no
+ * --max-regression P: a cell fails when it is significantly slower and its speed-up is
+ * below 1 - P / 100. It is too noisy when the smallest slow-down that would be found in it
+ * is larger than P, unless its rounds show that it is not slower by P (the same test,
+ * against 1 - P / 100; each cell is to be shown by itself, so that this needs no
  * correction: Berger, "Multiparameter hypothesis testing and acceptance sampling", 1982).
- * --min-speedup: the speed-up itself counts. A cell without a speed-up is missing also where no gate says
- * anything about it: what was to be measured and was not is no pass. 0 or -ENOMEM.
+ *
+ * --min-speedup: the speed-up itself counts. A cell without a speed-up is missing also
+ * where no gate says anything about it: what was to be measured and was not is no pass.
+ * 0 or -ENOMEM.
  */
 int outcomes_fill(struct outcomes *outcomes, const struct comparison *comparison,
 		  const struct gates *gates);
@@ -158,7 +176,10 @@ struct compared {
 	int status; /* the exit status */
 };
 
-/* The @n-th difference of all files together, and in @file which one's it is; NULL: there are no more. */
+/*
+ * The @n-th difference of all files together, and in @file which one's it is; NULL: there
+ * are no more.
+ */
 const struct difference *compared_difference(const struct compared *compared, unsigned n,
 					     unsigned *file);
 
@@ -177,8 +198,8 @@ int report_tables_compared(const struct result *result,
 			   const struct comparison *comparison, enum report_per per,
 			   FILE *out);
 /*
- * How that was found out, and how small a difference would have been: a paragraph, to be wrapped and freed,
- * "" with nothing to say. 0; -ENOMEM.
+ * How that was found out, and how small a difference would have been: a paragraph, to be
+ * wrapped and freed, "" with nothing to say. 0; -ENOMEM.
  */
 int comparison_method(const struct comparison *comparison, char **text);
 

@@ -7,8 +7,8 @@
 #include "base/parse.h"
 
 /*
- * A decimal number above 0: digits with at most one point. Not strtod(): no sign, no exponent, no hex,
- * no locale.
+ * A decimal number above 0: digits with at most one point. Not strtod(): no sign, no
+ * exponent, no hex, no locale.
  */
 static int parse_ratio(const char *text, size_t len, double *ratio)
 {

@@ -18,8 +18,8 @@ struct gate {
 int gate_parse(struct gate *gate, const char *text, struct reason *why);
 
 /*
- * 0; -ENOENT with @why when @result has no such phase or thread count, so that nothing would be held
- * against the gate.
+ * 0; -ENOENT with @why when @result has no such phase or thread count, so that nothing
+ * would be held against the gate.
  */
 int gate_applies(const struct gate *gate, const struct result *result,
 		 struct reason *why);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * JUnit's XML, as Jenkins, GitLab and GitHub's actions read it: testsuites, testsuite, testcase, and in a
- * testcase failure, error or skipped (the schema of the Apache Ant junitreport task, as llg.cubic.org/docs/junit
- * documents it).
+ * JUnit's XML, as Jenkins, GitLab and GitHub's actions read it: testsuites, testsuite,
+ * testcase, and in a testcase failure, error or skipped (the schema of the Apache Ant
+ * junitreport task, as llg.cubic.org/docs/junit documents it).
  */
 #include <errno.h>
 

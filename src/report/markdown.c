@@ -149,7 +149,9 @@ static int put_tables(const struct result *result, const struct comparison *comp
 	return 0;
 }
 
-/* What the lines on pages and CPUs are about: "- workers: thread, pinned: spread, memory: local". */
+/*
+ * What the lines on pages and CPUs are about: "- workers: thread, pinned: spread, memory: local".
+ */
 static void put_workers(const struct result_parameters *parameters, FILE *out)
 {
 	const char *pinned = parameters->pinned ? parameters->pinned : parameters->pin;

@@ -70,7 +70,10 @@ outcome_add(struct outcomes *outcomes, enum outcome_kind kind, const char *gate,
 	return 0;
 }
 
-/* The decimals, @least or more, with which @value does not look like @limit, nor @limit like another one. */
+/*
+ * The decimals, @least or more, with which @value does not look like @limit, nor @limit
+ * like another one.
+ */
 static int decimals_apart(double value, double limit, int least)
 {
 	int decimals = least;

@@ -11,10 +11,12 @@
 enum plot_format { PLOT_SVG, PLOT_PNG };
 
 /*
- * Writes the script that draws @results[@nr], whose files are @names, to gnuplot's standard output: the
- * throughput of each phase against threads (medians, bars from the lower to the upper quartile), truncations
- * as boxes (quartiles, whiskers from p1 to p95, the median), the speed-ups of each side (bars: 95 %), those of
- * @between, whose sides stand for the files (NULL: none), and machines and commands below. All names are quoted, so that they are only ever text.
+ * Writes the script that draws @results[@nr], whose files are @names, to gnuplot's
+ * standard output: the throughput of each phase against threads (medians, bars from the
+ * lower to the upper quartile), truncations as boxes (quartiles, whiskers from p1 to p95,
+ * the median), the speed-ups of each side (bars: 95 %), those of @between, whose sides
+ * stand for the files (NULL: none), and machines and commands below. All names are
+ * quoted, so that they are only ever text.
  *
  * 0; -EINVAL with @why when there is nothing to draw, or more than fits on a page; -errno of @out.
  */

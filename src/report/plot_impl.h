@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What plot.c, which lays out the page, and plot_panels.c, which draws its diagrams, share. For nobody else. */
+/*
+ * What plot.c, which lays out the page, and plot_panels.c, which draws its diagrams,
+ * share. For nobody else.
+ */
 #ifndef REPORT_PLOT_IMPL_H
 #define REPORT_PLOT_IMPL_H
 

@@ -11,9 +11,9 @@
 #include "report/text.h"
 
 /*
- * Okabe and Ito's colours, which differ for every kind of colour vision, without the yellow, which is
- * faint on white. Where there is no colour, the points and the dashes differ; from the eighth line on, which are
- * rarely there, the points do.
+ * Okabe and Ito's colours, which differ for every kind of colour vision, without the
+ * yellow, which is faint on white. Where there is no colour, the points and the dashes
+ * differ; from the eighth line on, which are rarely there, the points do.
  */
 static const struct {
 	const char *colour;
@@ -24,7 +24,10 @@ static const struct {
 	{ "#000000", 12, 2, 14 },
 };
 
-/* Within single quotes only those are special to gnuplot. In an SVG, other bytes than UTF-8 are an error. */
+/*
+ * Within single quotes only those are special to gnuplot. In an SVG, other bytes than
+ * UTF-8 are an error.
+ */
 void plot_put_quoted(FILE *out, const char *text, unsigned max)
 {
 	size_t len;
@@ -142,8 +145,8 @@ static void put_axes(const struct plot *plot)
 }
 
 /*
- * Reads "threads value low high"; a bar without low and high is none. The @nr lines of a diagram lie a little
- * apart, so that bars do not cover each other.
+ * Reads "threads value low high"; a bar without low and high is none. The @nr lines of a
+ * diagram lie a little apart, so that bars do not cover each other.
  */
 static void put_lines(const struct plot *plot, const char *block, unsigned style,
 		      unsigned nr)
@@ -190,8 +193,8 @@ static double round_step(double value)
 }
 
 /*
- * A logarithmic axis of rates. By itself gnuplot has powers of 10 only, of which there may be one, or none,
- * between @low and @high.
+ * A logarithmic axis of rates. By itself gnuplot has powers of 10 only, of which there
+ * may be one, or none, between @low and @high.
  */
 static void put_rate_axis(FILE *out, double low, double high)
 {

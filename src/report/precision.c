@@ -11,7 +11,10 @@
 /* More are not named. */
 #define MAX_NAMED 6
 
-/* Of what needs different numbers of rounds, all are done with the most; 0, which is impossible, is more. */
+/*
+ * Of what needs different numbers of rounds, all are done with the most; 0, which is
+ * impossible, is more.
+ */
 static void need_rounds(struct precision *precision, size_t enough)
 {
 	if (!enough || !precision->enough)
@@ -104,7 +107,9 @@ static int look_at_speedups(struct precision *precision, const struct result *re
 	return err;
 }
 
-/* The rounds with which @cell would show the slow-down that is wanted; 0: more than are possible. */
+/*
+ * The rounds with which @cell would show the slow-down that is wanted; 0: more than are possible.
+ */
 static size_t enough_to_see(const struct comparison *comparison,
 			    const struct comparison_cell *cell, double slowdown)
 {

@@ -2,15 +2,18 @@
 /*
  * Are there enough rounds? What --rounds auto looks at after each of them.
  *
- * STOPPING. Who looks at p-values after each round, and stops at a good one, finds differences where there are none
- * (Armitage, McPherson and Rowe, "Repeated significance tests on accumulating data", J. R. Statist. Soc. A 132,
- * 1969). So nothing here depends on which side is faster or by how much: only widths of intervals, the spread,
- * and numbers of rounds and cells do. That is Chow and Robbins's sequential interval of a fixed width (Annals of
- * Mathematical Statistics 36, 1965). It is still not free: short intervals are the ones that hold the truth less often, and
- * those end a run. Simulated in tests/unit/precision.c: alone, a cell's interval holds it in 91 to 94 % then, and a
- * mark is false in up to 6.5 % instead of 5; of several cells, the widest of which ends the run, in 94.5 to 95.5 %
- * and in about 5 %. To look less often, or to want it narrow for some rounds on end, costs rounds and does not change
- * that. A gate's alarm needs a loss of more than its percentage, too, and is false in none.
+ * STOPPING. Who looks at p-values after each round, and stops at a good one, finds
+ * differences where there are none (Armitage, McPherson and Rowe, "Repeated significance
+ * tests on accumulating data", J. R. Statist. Soc. A 132, 1969). So nothing here depends
+ * on which side is faster or by how much: only widths of intervals, the spread, and
+ * numbers of rounds and cells do. That is Chow and Robbins's sequential interval of a
+ * fixed width (Annals of Mathematical Statistics 36, 1965). It is still not free: short
+ * intervals are the ones that hold the truth less often, and those end a run. Simulated
+ * in tests/unit/precision.c: alone, a cell's interval holds it in 91 to 94 % then, and a
+ * mark is false in up to 6.5 % instead of 5; of several cells, the widest of which ends
+ * the run, in 94.5 to 95.5 % and in about 5 %. To look less often, or to want it narrow
+ * for some rounds on end, costs rounds and does not change that. A gate's alarm needs a
+ * loss of more than its percentage, too, and is false in none.
  */
 #ifndef REPORT_PRECISION_H
 #define REPORT_PRECISION_H
@@ -22,11 +25,15 @@
 
 struct precision_wanted {
 	/*
-	 * Both ends of an interval are to be at most this share (0.02) of the figure away from it. Figures are the
-	 * speed-ups; where no side is compared, the medians in kB/s.
+	 * Both ends of an interval are to be at most this share (0.02) of the figure away
+	 * from it. Figures are the speed-ups; where no side is compared, the medians in
+	 * kB/s.
 	 */
 	double width;
-	/* A slow-down by this share (0.05) is to be found, see significance_detectable(); 0: any one; NAN: none has to. */
+	/*
+	 * A slow-down by this share (0.05) is to be found, see significance_detectable();
+	 * 0: any one; NAN: none has to.
+	 */
 	double slowdown;
 };
 
@@ -58,8 +65,8 @@ void precision_destroy(struct precision *precision);
 bool precision_is_reached(const struct precision *precision);
 
 /*
- * What is not as @wanted, for a warning: which cells are wider, how wide they are and how many rounds would do. To be
- * freed. NULL: no memory.
+ * What is not as @wanted, for a warning: which cells are wider, how wide they are and how
+ * many rounds would do. To be freed. NULL: no memory.
  */
 char *precision_text(const struct precision *precision, const struct result *result,
 		     const struct precision_wanted *wanted);

@@ -19,7 +19,10 @@ enum report_per { REPORT_PER_THREAD, REPORT_PER_TOTAL };
  * the header ends with it, the last three, when they have something to say, begin with it.
  */
 
-/* Machine, kernel, engines, mounts of their files, sizes, pinning, rounds, huge-page backing; warnings. */
+/*
+ * Machine, kernel, engines, mounts of their files, sizes, pinning, rounds, huge-page
+ * backing; warnings.
+ */
 int report_header(const struct result *result, FILE *out);
 /*
  * One table a phase: threads, sides (baseline, patched...), limit, speed-up... A cell
@@ -30,10 +33,11 @@ int report_header(const struct result *result, FILE *out);
  */
 int report_tables(const struct result *result, enum report_per per, FILE *out);
 /*
- * Of truncations, instead of tables: a table a thread count, with a row a run of the 1st and 95th percentile of
- * each side in microseconds, as Jan Kara's post of 2017 has them, then what all runs come
- * to: the smallest time, quartiles (medians over the runs), the mean, the time and the tree_lock acquisitions of
- * a page, the speed-up of the medians, paired by run, with its interval.
+ * Of truncations, instead of tables: a table a thread count, with a row a run of the 1st
+ * and 95th percentile of each side in microseconds, as Jan Kara's post of 2017 has them,
+ * then what all runs come to: the smallest time, quartiles (medians over the runs), the
+ * mean, the time and the tree_lock acquisitions of a page, the speed-up of the medians,
+ * paired by run, with its interval.
  */
 int report_truncations(const struct result *result, FILE *out);
 /* The same for programs, one line a sample: threads,run,side,spec,... */
@@ -52,10 +56,11 @@ int report_extremes_of_runs(const struct result *result, FILE *out);
  */
 int report_locks(const struct result *result, FILE *out);
 /*
- * Where pages and workers were found: the share of pages on their workers' nodes; on those asked
- * for, where these are others; on each node, where there are several; of loops that began and ended on
- * the planned CPU. One figure where it is the same everywhere, else the least and the most of
- * a sample. Nothing when nothing was looked at.
+ * Where pages and workers were found: the share of pages on their workers' nodes; on
+ * those asked for, where these are others; on each node, where there are several; of
+ * loops that began and ended on the planned CPU. One figure where it is the same
+ * everywhere, else the least and the most of a sample. Nothing when nothing was looked
+ * at.
  */
 int report_placement(const struct result *result, FILE *out);
 /* The lines of it, each ended; the caller frees them. NULL: no memory. */

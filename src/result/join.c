@@ -39,7 +39,10 @@ static void side_destroy(struct result_side *side)
 	free(side->mount);
 }
 
-/* What the @n-th warning says of @side: those of one side begin with its name. NULL: it is of another one. */
+/*
+ * What the @n-th warning says of @side: those of one side begin with its name. NULL: it
+ * is of another one.
+ */
 static const char *warning_of(const struct result *result, unsigned side, unsigned n)
 {
 	const char *text = result->warnings[n];

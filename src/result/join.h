@@ -13,14 +13,16 @@
 int result_pick_side(const struct result *result, const char *name, unsigned *side,
 		     struct reason *why);
 
-/* Drops all sides but @side, which is side 0 then, called @name, and the warnings that are of others. 0 or -ENOMEM.
- * Derive it anew. */
+/*
+ * Drops all sides but @side, which is side 0 then, called @name, and the warnings that
+ * are of others. 0 or -ENOMEM. Derive it anew.
+ */
 int result_keep_side(struct result *result, unsigned side, const char *name);
 
 /*
  * Appends @side of @other as a side called @name: copies its samples of those phases and
- * thread counts that @result has too, and the warnings that are not of other sides. 0 or -ENOMEM. Derive it anew; rounds of different
- * runs are no pairs.
+ * thread counts that @result has too, and the warnings that are not of other sides. 0 or
+ * -ENOMEM. Derive it anew; rounds of different runs are no pairs.
  */
 int result_join(struct result *result, const struct result *other, unsigned side,
 		const char *name);

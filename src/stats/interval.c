@@ -14,19 +14,24 @@
 #define LEVEL	 0.95
 #define QUANTILE 1.959963984540054
 
-/* The probability that the true median is between the @d-th smallest of @nr values and the @d-th largest. */
+/*
+ * The probability that the true median is between the @d-th smallest of @nr values and
+ * the @d-th largest.
+ */
 static double level_of(size_t nr, size_t d)
 {
 	return 1 - 2 * gsl_cdf_binomial_P((unsigned)d - 1, 0.5, (unsigned)nr);
 }
 
 /*
- * The interval of @level of the median of @nr >= 2 ascending values, by the interpolated order statistics
- * of Hettmansperger and Sheather, "Confidence intervals based on interpolated order statistics",
- * Statistics & Probability Letters 4 (1986). The ends of level_of() are exact for any
- * distribution but jump: from 98.4 % to 87.5 % with 7 values. In between the ends move from one value to the next, not
- * linearly in the level but as is right for Laplace's distribution; the paper and Sheather and McKean (1987) show
- * that it hardly depends on the distribution. Where even the range is no such interval, it is the range.
+ * The interval of @level of the median of @nr >= 2 ascending values, by the interpolated
+ * order statistics of Hettmansperger and Sheather, "Confidence intervals based on
+ * interpolated order statistics", Statistics & Probability Letters 4 (1986). The ends of
+ * level_of() are exact for any distribution but jump: from 98.4 % to 87.5 % with 7
+ * values. In between the ends move from one value to the next, not linearly in the level
+ * but as is right for Laplace's distribution; the paper and Sheather and McKean (1987)
+ * show that it hardly depends on the distribution. Where even the range is no such
+ * interval, it is the range.
  */
 static void order_statistics(struct interval *interval, const double *sorted, size_t nr,
 			     double level)
@@ -83,9 +88,10 @@ int interval_median(struct interval *interval, const double *values, size_t nr)
 }
 
 /*
- * The level of the intervals of two medians of @nr_a and @nr_b values whose ends are those of an interval of LEVEL of the
- * difference. Standard errors add as squares, ends do not; errors fall as the roots of the numbers of
- * values. 83.4 % for as many: Goldstein and Healy, "The graphical presentation of a collection of means", J. R.
+ * The level of the intervals of two medians of @nr_a and @nr_b values whose ends are
+ * those of an interval of LEVEL of the difference. Standard errors add as squares, ends
+ * do not; errors fall as the roots of the numbers of values. 83.4 % for as many:
+ * Goldstein and Healy, "The graphical presentation of a collection of means", J. R.
  * Statist. Soc. A 158 (1995).
  */
 static double level_of_each(size_t nr_a, size_t nr_b)

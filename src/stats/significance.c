@@ -9,7 +9,9 @@
 #include <gsl/gsl_sf_gamma.h>
 #include <gsl/gsl_sort.h>
 
-/* A value, and twice its rank among all: ties share the mean of theirs, which is a half at worst. */
+/*
+ * A value, and twice its rank among all: ties share the mean of theirs, which is a half at worst.
+ */
 struct ranked {
 	double value;
 	size_t rank2;
@@ -123,7 +125,9 @@ out:
 	return err;
 }
 
-/* How many choices of @nr_a of the @nr ranks have each sum: ways[k * (max + 1) + sum] for k chosen. */
+/*
+ * How many choices of @nr_a of the @nr ranks have each sum: ways[k * (max + 1) + sum] for k chosen.
+ */
 static int rank_sum_exact(struct significance *s, const struct ranked *ranked, size_t nr,
 			  size_t nr_a, size_t sum)
 {
@@ -226,7 +230,10 @@ out:
 	return err;
 }
 
-/* How much more than the formula says so few values take: @least is the smallest p-value that they can have. */
+/*
+ * How much more than the formula says so few values take: @least is the smallest p-value
+ * that they can have.
+ */
 static double few_values(double least, double alpha)
 {
 	if (2 * least > alpha)

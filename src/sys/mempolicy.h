@@ -44,11 +44,11 @@ int mem_policy_resolve(struct mem_policy *policy, const struct topo *topo,
 		       struct reason *why);
 
 /*
- * The node that memory of a worker is asked of whose own memory is on node @own (placement.mem_node).
- * MEM_LOCAL: @own. MEM_REMOTE: the next node in number order, after the last one the first, that has
- * memory that may be used; it is @own again where there is no other. Which node is next says nothing
- * of distance: it is to be another one, and each node's workers another one's. -1: none, the set of
- * nodes or the system decides.
+ * The node that memory of a worker is asked of whose own memory is on node @own
+ * (placement.mem_node). MEM_LOCAL: @own. MEM_REMOTE: the next node in number order, after
+ * the last one the first, that has memory that may be used; it is @own again where there
+ * is no other. Which node is next says nothing of distance: it is to be another one, and
+ * each node's workers another one's. -1: none, the set of nodes or the system decides.
  */
 int mem_policy_node(const struct mem_policy *policy, const struct topo *topo, int own);
 

@@ -18,8 +18,8 @@ enum topo_source { TOPO_SOURCE_MACHINE, TOPO_SOURCE_SYNTHETIC, TOPO_SOURCE_XML }
 int topo_source_kind(const char *source, enum topo_source *kind, struct reason *why);
 
 /*
- * Whether node numbers are each one node's, and numbers that Linux may give, which hwloc takes from a
- * damaged file as they come. 0; -EINVAL with @why.
+ * Whether node numbers are each one node's, and numbers that Linux may give, which hwloc
+ * takes from a damaged file as they come. 0; -EINVAL with @why.
  */
 int topo_source_check(const struct topo *topo, const char *source, struct reason *why);
 
@@ -42,8 +42,8 @@ bool topo_x86_is_wanted(void);
 bool topo_nodes_are_masked(void);
 
 /*
- * What this system does not tell, in words for the user; NULL: nothing of importance. @told: hwloc tells
- * of it, and not of another machine.
+ * What this system does not tell, in words for the user; NULL: nothing of importance.
+ * @told: hwloc tells of it, and not of another machine.
  */
 const char *topo_missing_of_machine(bool told);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a fault costs: one thread copies 4 KiB records to and from a mapping in the seven phases, with
- * batch=1, batch=512 and on plain memory, interleaved.
+ * What a fault costs: one thread copies 4 KiB records to and from a mapping in the seven
+ * phases, with batch=1, batch=512 and on plain memory, interleaved.
  *
  *	tests/bench/fault [ROUNDS [MIB [BATCH]]]
  *

@@ -5,8 +5,9 @@
  *
  *	tests/bench/truncate [COUNT [PAGES]]
  *
- * Prints for each side ns per page (quartiles over COUNT truncations), tree_lock acquisitions per page, and how
- * often the median of the first side (one page a fault, page by page) it is.
+ * Prints for each side ns per page (quartiles over COUNT truncations), tree_lock
+ * acquisitions per page, and how often the median of the first side (one page a fault,
+ * page by page) it is.
  */
 #include <stdio.h>
 #include <stdlib.h>

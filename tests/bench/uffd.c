@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Who should resolve real faults into the page cache: the thread that faulted, in its SIGBUS handler,
- * or another one that reads messages from the userfaultfd, be it one for each worker or one for
- * all? Workers store a word to each page of a file of their own, which is new at first and then
- * resident, with batch=1 and batch=512; the three ways take turns.
+ * Who should resolve real faults into the page cache: the thread that faulted, in its
+ * SIGBUS handler, or another one that reads messages from the userfaultfd, be it one for
+ * each worker or one for all? Workers store a word to each page of a file of their own,
+ * which is new at first and then resident, with batch=1 and batch=512; the three ways
+ * take turns.
  *
  *	tests/bench/uffd [ROUNDS [MIB]]
  *
- * Prints ns per page, from the start of all workers to the end of the last, over all pages, and the
- * CPU time that all threads took for a page, which other load of the machine disturbs less: the
- * median of the rounds with the least and the most. Behind each how many times that of SIGBUS it is, as
- * the median of the ratios of each round. Workers are bound to a CPU each, in turn; handlers
- * are not.
+ * Prints ns per page, from the start of all workers to the end of the last, over all
+ * pages, and the CPU time that all threads took for a page, which other load of the
+ * machine disturbs less: the median of the rounds with the least and the most. Behind
+ * each how many times that of SIGBUS it is, as the median of the ratios of each round.
+ * Workers are bound to a CPU each, in turn; handlers are not.
  */
 #include <errno.h>
 #include <poll.h>

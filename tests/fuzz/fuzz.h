@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the fuzzing harnesses share. A harness is one file with LLVMFuzzerTestOneInput(), which libFuzzer
- * (--enable-fuzzing) calls with what it makes up, and replay.c with the files of its corpus.
- * What must hold for every input is said by fuzz_must().
+ * What the fuzzing harnesses share. A harness is one file with LLVMFuzzerTestOneInput(),
+ * which libFuzzer (--enable-fuzzing) calls with what it makes up, and replay.c with the
+ * files of its corpus. What must hold for every input is said by fuzz_must().
  */
 #ifndef TESTS_FUZZ_FUZZ_H
 #define TESTS_FUZZ_FUZZ_H
@@ -61,8 +61,10 @@ static inline char *fuzz_string(const void *data, size_t size)
 	return text;
 }
 
-/* Text that a terminal shows as it is: no control characters, those of ISO 6429 (C1) included, but the
- * newlines that @newlines allows. */
+/*
+ * Text that a terminal shows as it is: no control characters, those of ISO 6429 (C1)
+ * included, but the newlines that @newlines allows.
+ */
 static inline bool fuzz_is_plain(const char *text, bool newlines)
 {
 	for (const unsigned char *c = (const unsigned char *)text; *c; c++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The loader of results. What it takes is written, loaded and written again as the same bytes, and all that shows
- * or compares results can do so, in text that is plain.
+ * The loader of results. What it takes is written, loaded and written again as the same
+ * bytes, and all that shows or compares results can do so, in text that is plain.
  */
 #include <errno.h>
 

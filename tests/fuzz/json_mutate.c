@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How libFuzzer changes what tests/fuzz/json.c gets: mostly as a tree of JSON, since of the files that bytes are
- * changed in, few are JSON after it and hardly any are results.
+ * How libFuzzer changes what tests/fuzz/json.c gets: mostly as a tree of JSON, since of
+ * the files that bytes are changed in, few are JSON after it and hardly any are results.
  */
 #include <jansson.h>
 

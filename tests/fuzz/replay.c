@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Runs a harness on its corpus, without libFuzzer: a test point for each file. Without arguments on that of the
- * source tree; with them, on those files.
+ * Runs a harness on its corpus, without libFuzzer: a test point for each file. Without
+ * arguments on that of the source tree; with them, on those files.
  */
 #include <dirent.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What reads the words of a command line, and small files: the first byte of an input, modulo their number,
- * chooses which. One harness, for each is done soon.
+ * What reads the words of a command line, and small files: the first byte of an input,
+ * modulo their number, chooses which. One harness, for each is done soon.
  */
 #include <errno.h>
 #include <inttypes.h>

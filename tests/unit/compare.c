@@ -15,7 +15,9 @@ static const char *const phase_names[] = { "initial-writer", "rewriter",
 					   "reverse-reader", "random-reader",
 					   "random-writer" };
 
-/* 63 cells of both sides; @factor is how fast the patched one is at cell @one, or everywhere (-1). */
+/*
+ * 63 cells of both sides; @factor is how fast the patched one is at cell @one, or everywhere (-1).
+ */
 static struct result *made_up(struct random *random, unsigned rounds, double noise,
 			      double factor, int one)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * cache:map=uffd: the memory that workers touch is the page cache's own, and each of their faults is
- * one of the page cache, no more and no less.
+ * cache:map=uffd: the memory that workers touch is the page cache's own, and each of
+ * their faults is one of the page cache, no more and no less.
  */
 #include <errno.h>
 #include <pthread.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Running out of page frames and of tree nodes: the fault says so, nothing leaks, the next one works. */
+/*
+ * Running out of page frames and of tree nodes: the fault says so, nothing leaks, the
+ * next one works.
+ */
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
@@ -246,7 +249,9 @@ static void test_rivals(unsigned batch)
 	env_close(&env);
 }
 
-/* Not a frame more than the file and the threads' lists hold: racing for its pages must not fail. */
+/*
+ * Not a frame more than the file and the threads' lists hold: racing for its pages must not fail.
+ */
 static void test_exact(unsigned batch)
 {
 	struct env env;

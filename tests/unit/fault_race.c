@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Threads that fault the same pages of one mapping at once (guarantees A to G of mapping.h): exactly one
- * insertion of each page wins, everybody sees the same page, nothing is lost or left over.
+ * Threads that fault the same pages of one mapping at once (guarantees A to G of
+ * mapping.h): exactly one insertion of each page wins, everybody sees the same page,
+ * nothing is lost or left over.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -254,7 +255,9 @@ static void *run_lookups(void *arg)
 		word = (void *)((char *)folio->data +
 				(page & (folio_nr_pages(folio) - 1)) * PAGE_SIZE);
 		for (unsigned i = 0; i < 2; i++) {
-			/* Zeroed, or stored to by those who mapped it: never another page's bytes. */
+			/*
+			 * Zeroed, or stored to by those who mapped it: never another page's bytes.
+			 */
 			uint64_t seen = atomic_load_explicit(word, memory_order_relaxed);
 
 			if (seen && seen != stamp(page, which, 0))
@@ -328,8 +331,9 @@ static void test_lookup(unsigned batch, unsigned rounds)
 }
 
 /*
- * Guarantee I, step by step: somebody has found a folio and waits for its lock while that is truncated. A
- * fault must look again and make a new one, another truncation must leave it alone.
+ * Guarantee I, step by step: somebody has found a folio and waits for its lock while that
+ * is truncated. A fault must look again and make a new one, another truncation must leave
+ * it alone.
  */
 struct waiter {
 	struct env *env;

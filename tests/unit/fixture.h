@@ -120,7 +120,10 @@ static inline void fixture_real_faults(struct result_sample *sample, unsigned ba
 	counters->vmstat[RESULT_VMSTAT_numa_hit] = sample->bytes / 4096;
 }
 
-/* Of @nr_nodes nodes that have as many pages each, of which the first is the worker's and asked for. */
+/*
+ * Of @nr_nodes nodes that have as many pages each, of which the first is the worker's and
+ * asked for.
+ */
 static inline void fixture_placement(struct result_sample *sample, unsigned nr_nodes,
 				     uint64_t pages)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Random stores, loads, holes, resizings, mappings and unmappings, held against a plain model (what fsx
- * does to file systems; guarantees K, M and N of mapping.h).
+ * Random stores, loads, holes, resizings, mappings and unmappings, held against a plain
+ * model (what fsx does to file systems; guarantees K, M and N of mapping.h).
  *
  *	tests/unit/fsx [SEED]
  *

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Whether what is printed as 95 % is 95 %: intervals and false alarms of simulated rounds whose truth is known. */
+/*
+ * Whether what is printed as 95 % is 95 %: intervals and false alarms of simulated rounds
+ * whose truth is known.
+ */
 #include <math.h>
 
 #include "base/bits.h"
@@ -14,9 +17,10 @@ enum shape { NORMAL, LOG_NORMAL, BIMODAL, DRIFTING, NR_SHAPES };
 static const char *const shapes[] = { "normal", "log-normal", "bimodal", "drifting" };
 
 /*
- * The throughput of one round of one side. A third of bimodal rounds, of each side by itself, loses a quarter, as on a
- * machine that is shared. What drifts has the rounds wander by a tenth in the course of a run, both sides alike, for
- * they are measured in turn.
+ * The throughput of one round of one side. A third of bimodal rounds, of each side by
+ * itself, loses a quarter, as on a machine that is shared. What drifts has the rounds
+ * wander by a tenth in the course of a run, both sides alike, for they are measured in
+ * turn.
  */
 static double draw(struct random *random, enum shape shape, unsigned round,
 		   unsigned rounds)
@@ -104,7 +108,10 @@ static void coverage_of_medians(enum shape shape, unsigned rounds)
 	   shapes[shape], rounds, share);
 }
 
-/* In how many of 100 tables of 63 cells without any difference something is marked, or said to be slower. */
+/*
+ * In how many of 100 tables of 63 cells without any difference something is marked, or
+ * said to be slower.
+ */
 static void false_alarms(enum shape shape, unsigned rounds)
 {
 	unsigned marked = 0, slower = 0;

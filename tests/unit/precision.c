@@ -11,8 +11,8 @@
 static const unsigned threads[] = { 1, 2 };
 
 /*
- * Rounds of a baseline of 1000 MB/s and a patched side that is twice as fast, within ± @spread (0.1); with two threads
- * by ten times less.
+ * Rounds of a baseline of 1000 MB/s and a patched side that is twice as fast, within ±
+ * @spread (0.1); with two threads by ten times less.
  */
 static struct result *made_up(unsigned rounds, double spread)
 {

@@ -36,7 +36,10 @@ static void add_times(struct result *result)
 	result->parameters.truncate_mapped = copied("no");
 }
 
-/* With real page faults, placement, times and marks of --verify and --rounds auto as well, so that each key is there. */
+/*
+ * With real page faults, placement, times and marks of --verify and --rounds auto as
+ * well, so that each key is there.
+ */
 static struct result *full(void)
 {
 	struct result *result = fixture_full();

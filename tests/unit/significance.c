@@ -87,8 +87,8 @@ static void approximation(void)
 }
 
 /*
- * The example of Benjamini and Hochberg (1995), section 3.2: 15 p-values, of which the first four stand at
- * 5 % (Holm's and Bonferroni's correction leave three).
+ * The example of Benjamini and Hochberg (1995), section 3.2: 15 p-values, of which the
+ * first four stand at 5 % (Holm's and Bonferroni's correction leave three).
  */
 static void correction(void)
 {
@@ -203,14 +203,19 @@ static void no_difference(void)
 	for (enum shape shape = 0; shape < NR_SHAPES; shape++) {
 		for (unsigned pairs = 0; pairs < 2; pairs++) {
 			unsigned tables = pairs ? 500 : 100;
-			/* 5 % of 500 are 25, of 100 are 5; more than this has a probability of 1 %. */
+			/*
+			 * 5 % of 500 are 25, of 100 are 5; more than this has a probability of 1 %.
+			 */
 			unsigned limit = pairs ? 37 : 10;
 			unsigned alarms =
 				false_alarms(shape, pairs, 63, 14, tables, &least);
 
 			ok(alarms <= limit, "%s, %s, 63 cells: %u false alarms in %u",
 			   shapes[shape], pairs ? "paired" : "unpaired", alarms, tables);
-			/* One cell: 5 % of 2000 are 100, of 1000 are 50. Drift only makes it more careful. */
+			/*
+			 * One cell: 5 % of 2000 are 100, of 1000 are 50. Drift only makes
+			 * it more careful.
+			 */
 			alarms = false_alarms(shape, pairs, 1, 13, pairs ? 2000 : 1000,
 					      &least);
 			ok(alarms <= (pairs ? 125 : 68), "%s, %s, one cell: %u of %u",
@@ -253,7 +258,10 @@ static void shift_found(void)
 	ok(found_unpaired >= 95, "the same, unpaired: in %u", found_unpaired);
 }
 
-/* What is called detectable is found about as often as is said, also by the fewest rounds that can find anything. */
+/*
+ * What is called detectable is found about as often as is said, also by the fewest rounds
+ * that can find anything.
+ */
 static void found_as_often_as_said(void)
 {
 	static const struct {

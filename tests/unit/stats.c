@@ -60,10 +60,11 @@ static void test_interval(void)
 	}
 	ok(!interval_median(&a, values, 11) && a.value == 105, "median of 11 values");
 	/*
-	 * Of 2048 ways in which 11 values fall above and below, 12 have at most one below, 67 at most two, 232 three:
-	 * 1 - 2 * 67 / 2048 = 93.5 %, 1 - 2 * 12 / 2048 = 98.8 %. So the ends are between the 2nd and the 3rd value;
-	 * 0.713 of 98.8 to 93.5 is 95 %, and Hettmansperger and Sheather make a weight of it:
-	 * 9 * 0.713 / (2 + 7 * 0.713).
+	 * Of 2048 ways in which 11 values fall above and below, 12 have at most one
+	 * below, 67 at most two, 232 three: 1 - 2 * 67 / 2048 = 93.5 %, 1 - 2 * 12 / 2048
+	 * = 98.8 %. So the ends are between the 2nd and the 3rd value; 0.713 of 98.8 to
+	 * 93.5 is 95 %, and Hettmansperger and Sheather make a weight of it: 9 * 0.713 /
+	 * (2 + 7 * 0.713).
 	 */
 	ok(fabs(a.low - 101.91779) < 1e-4 && fabs(a.high - 108.08221) < 1e-4,
 	   "it is the one the binomial distribution tells: %.5f, %.5f", a.low, a.high);

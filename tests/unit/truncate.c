@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Truncation and resizing: what goes (guarantees H, J, K, M and N of mapping.h), what stays, how often
- * locks are taken.
+ * Truncation and resizing: what goes (guarantees H, J, K, M and N of mapping.h), what
+ * stays, how often locks are taken.
  */
 #include <errno.h>
 
@@ -48,7 +48,10 @@ static void test_counts(unsigned batch, unsigned truncate_batch, unsigned long p
 		   truncate_batch, pages, round ? "clean" : "dirty");
 		ok(c->tree.acquisitions == holds, "tree_lock taken %llu times",
 		   (unsigned long long)c->tree.acquisitions);
-		/* What waits in batches is drained once, then each batch goes off the lists at once. */
+		/*
+		 * What waits in batches is drained once, then each batch goes off the
+		 * lists at once.
+		 */
 		ok(c->lru.acquisitions <= holds + 2, "lru_lock at most once more often");
 		ok(env_check(&env, &mapping, 1), "stock is right");
 	}

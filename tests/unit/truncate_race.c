@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Truncation and resizing against faults, lookups and those who have bytes in hand: guarantees C, E, H, I,
- * J, L and M of mapping.h.
+ * Truncation and resizing against faults, lookups and those who have bytes in hand:
+ * guarantees C, E, H, I, J, L and M of mapping.h.
  */
 #include <errno.h>
 #include <pthread.h>

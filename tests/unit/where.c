@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Where workers and pages are, on a machine of five nodes: pages are addresses that nobody touches, and
- * move_pages() and getcpu() answer for the machine.
+ * Where workers and pages are, on a machine of five nodes: pages are addresses that
+ * nobody touches, and move_pages() and getcpu() answer for the machine.
  */
 #include "bench/where.h"
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The frame allocator: buddies, per-thread lists, fallback to other zones. Frames are never touched,
- * so their addresses are made up. */
+/*
+ * The frame allocator: buddies, per-thread lists, fallback to other zones. Frames are
+ * never touched, so their addresses are made up.
+ */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
