@@ -125,9 +125,9 @@ static void said(void)
 	fixture_fail(&result->samples[0], "void");
 	fixture_fail(&result->samples[2], "void");
 	is_said(result,
-		"pages local: 100 % of 1536 looked at\n"
-		"on the planned CPU: 100 % of 3 workers' loops, at start and end\n",
-		"void samples are left out");
+		"pages local: patched 100 % of 1536 looked at\n"
+		"on the planned CPU: patched 100 % of 3 workers' loops, at start and end\n",
+		"void samples are left out, and the side that has no others");
 	result = make(one_node, none, NULL);
 	result->sides[0].name[0] = '\n';
 	result->sides[1].name[1] = '\033';
