@@ -44,25 +44,37 @@ line_add(struct line *line, const char *separator, const char *fmt, ...)
 	va_end(ap);
 }
 
-/* Prints "name:" and the line, if there is any. 0 or -ENOMEM. */
-static int line_close(struct line *line, const char *name, FILE *out)
+/* The line, to be freed; "" when nothing was added. NULL: no memory. */
+static char *line_text(struct line *line)
 {
 	bool failed;
 
 	if (!line->out)
-		return -ENOMEM;
+		return NULL;
 	failed = ferror(line->out);
 	/* glibc's fclose may succeed without memory for the text. */
-	if (fclose(line->out) || failed || !line->text) {
-		free(line->text);
-		return -ENOMEM;
-	}
-	if (line->any) {
-		fprintf(out, "%-*s", INDENT, name);
-		text_wrap(out, line->text, INDENT, INDENT);
-	}
+	if (!fclose(line->out) && !failed)
+		return line->text;
 	free(line->text);
+	return NULL;
+}
+
+/* Prints "name:" and @text, which it frees, if there is any. 0 or -ENOMEM. */
+static int put_text(const char *name, char *text, FILE *out)
+{
+	if (!text)
+		return -ENOMEM;
+	if (*text) {
+		fprintf(out, "%-*s", INDENT, name);
+		text_wrap(out, text, INDENT, INDENT);
+	}
+	free(text);
 	return 0;
+}
+
+static int line_close(struct line *line, const char *name, FILE *out)
+{
+	return put_text(name, line_text(line), out);
 }
 
 static bool known(const char *text)
@@ -226,9 +238,8 @@ static int put_sizes(const struct result *result, FILE *out)
 	return line_close(&line, "sizes:", out);
 }
 
-static int put_workers(const struct result *result, FILE *out)
+char *report_workers(const struct result_parameters *parameters)
 {
-	const struct result_parameters *parameters = &result->parameters;
 	struct line line;
 
 	line_open(&line);
@@ -240,7 +251,7 @@ static int put_workers(const struct result *result, FILE *out)
 		line_add(&line, ", ", "pin: %s", parameters->pin);
 	if (known(parameters->mem))
 		line_add(&line, ", ", "memory: %s", parameters->mem);
-	return line_close(&line, "workers:", out);
+	return line_text(&line);
 }
 
 /* What others measured: how their rounds and windows were is not ours to say. */
@@ -390,7 +401,7 @@ int report_header(const struct result *result, FILE *out)
 	put_sides(result, "mounts:", offsetof(struct result_side, mount), out);
 	err = put_sizes(result, out);
 	if (!err)
-		err = put_workers(result, out);
+		err = put_text("workers:", report_workers(&result->parameters), out);
 	if (!err)
 		err = put_rounds(result, out);
 	if (!err)

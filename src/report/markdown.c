@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bits.h"
 #include "base/format.h"
 #include "report/compare.h"
 #include "report/report.h"
@@ -149,56 +148,22 @@ static int put_tables(const struct result *result, const struct comparison *comp
 	return 0;
 }
 
-/*
- * What the lines on pages and CPUs are about: "- workers: thread, pinned: spread, memory: local".
- */
-static void put_workers(const struct result_parameters *parameters, FILE *out)
+/* What the lines on pages and CPUs are about. 0 or -ENOMEM. */
+static int put_workers(const struct result *result, FILE *out)
 {
-	const char *pinned = parameters->pinned ? parameters->pinned : parameters->pin;
-	const char *const parts[] = { parameters->workers, pinned, parameters->mem };
-	static const char *const names[] = { "", "pinned: ", "memory: " };
-	bool any = false;
+	char *text = report_workers(&result->parameters);
 
-	for (size_t i = 0; i < ARRAY_SIZE(parts); i++) {
-		if (!parts[i] || !*parts[i])
-			continue;
-		fprintf(out, "%s%s", any ? ", " : "- workers: ", names[i]);
-		put_plain(out, parts[i]);
-		any = true;
-	}
-	if (any)
+	if (!text)
+		return -ENOMEM;
+	if (*text) {
+		fputs("- workers: ", out);
+		put_plain(out, text);
 		putc('\n', out);
+	}
+	free(text);
+	return 0;
 }
 
-static void put_what(const struct result *result, enum report_per per, FILE *out)
-{
-	const struct result_environment *environment = &result->environment;
-
-	for (unsigned i = 0; i < result->nr_sides; i++) {
-		fputs("- ", out);
-		put_plain(out, result->sides[i].name);
-		fputs(": ", out);
-		put_plain(out, result->sides[i].spec);
-		putc('\n', out);
-	}
-	if (environment->cpu_model || environment->kernel) {
-		fputs("- machine: ", out);
-		put_plain(out, environment->cpu_model ? environment->cpu_model :
-							"unknown CPU");
-		fputs(", ", out);
-		put_plain(out,
-			  environment->kernel ? environment->kernel : "unknown kernel");
-		putc('\n', out);
-	}
-	put_workers(&result->parameters, out);
-	if (result->nr_phases && comparison_is_time(result, 0))
-		fputs("- unit: microseconds a truncation\n", out);
-	else
-		fprintf(out, "- unit: kB/s %s (1 kB = 1024 bytes)\n",
-			per == REPORT_PER_TOTAL ? "in total" : "per thread");
-}
-
-/* What a reader of the tables has to know: as in the header of a terminal's. */
 static void put_warnings(const struct result *result, FILE *out)
 {
 	if (result->interrupted)
@@ -227,15 +192,47 @@ static int put_placement(const struct result *result, FILE *out)
 	return 0;
 }
 
+/* What a reader of the tables has to know: as in the header of a terminal's. 0 or -ENOMEM. */
+static int put_what(const struct result *result, enum report_per per, FILE *out)
+{
+	const struct result_environment *environment = &result->environment;
+	int err;
+
+	for (unsigned i = 0; i < result->nr_sides; i++) {
+		fputs("- ", out);
+		put_plain(out, result->sides[i].name);
+		fputs(": ", out);
+		put_plain(out, result->sides[i].spec);
+		putc('\n', out);
+	}
+	if (environment->cpu_model || environment->kernel) {
+		fputs("- machine: ", out);
+		put_plain(out, environment->cpu_model ? environment->cpu_model :
+							"unknown CPU");
+		fputs(", ", out);
+		put_plain(out,
+			  environment->kernel ? environment->kernel : "unknown kernel");
+		putc('\n', out);
+	}
+	err = put_workers(result, out);
+	if (err)
+		return err;
+	if (result->nr_phases && comparison_is_time(result, 0))
+		fputs("- unit: microseconds a truncation\n", out);
+	else
+		fprintf(out, "- unit: kB/s %s (1 kB = 1024 bytes)\n",
+			per == REPORT_PER_TOTAL ? "in total" : "per thread");
+	put_warnings(result, out);
+	return put_placement(result, out);
+}
+
 int report_markdown(const struct result *result, enum report_per per, FILE *out)
 {
 	int err;
 
 	errno = 0;
 	fputs("## pagezone\n\n", out);
-	put_what(result, per, out);
-	put_warnings(result, out);
-	err = put_placement(result, out);
+	err = put_what(result, per, out);
 	if (!err)
 		err = put_tables(result, NULL, per, out);
 	return err ? err : text_finish(out);
@@ -357,9 +354,7 @@ int report_compared_markdown(const struct compared *compared, FILE *out)
 		}
 		putc('\n', out);
 	}
-	put_what(comparison->result, compared->per, out);
-	put_warnings(comparison->result, out);
-	err = put_placement(comparison->result, out);
+	err = put_what(comparison->result, compared->per, out);
 	if (err)
 		return err;
 	put_outcomes(compared, out);

@@ -51,6 +51,11 @@ int report_extremes(const struct result *result, FILE *out);
 /* The same where sides are of different runs: intervals are then no range of ratios of rounds. */
 int report_extremes_of_runs(const struct result *result, FILE *out);
 /*
+ * What workers are, how they were pinned and where their memory was to be: "thread,
+ * pinned: spread, memory: local". To be freed; "" when nothing is known. NULL: no memory.
+ */
+char *report_workers(const struct result_parameters *parameters);
+/*
  * Per event (fault, lock class) and side: how many a page of 4 KiB moved, the contended
  * share, the wait. Nothing when no side has locks: only an in-process page cache does.
  */
